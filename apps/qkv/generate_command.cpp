@@ -1,0 +1,171 @@
+// qkv generate: text from a model, token by token.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "generate_output.hpp"
+#include "interrupt.hpp"
+#include "log.hpp"
+#include "model_options.hpp"
+#include "numbers.hpp"
+#include "program.hpp"
+#include "prompt_options.hpp"
+#include "qkv/core/error.hpp"
+#include "qkv/generate/text_stream.hpp"
+
+namespace qkv::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t most_tokens = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t random_seed = -1;
+
+struct GenerateCommand {
+  ModelOptions model;
+  PromptOptions prompt;
+  Sampling sampling;
+  GenerateOptions options;
+  std::int64_t seed = random_seed;
+  std::vector<std::string> stops;
+  bool echo = false;
+  std::int64_t logprobs = 0;
+  bool json = false;
+  bool jsonl = false;
+};
+
+void add_sampling(CLI::App& command, GenerateCommand& generate) {
+  auto& sampling = generate.sampling;
+  add_number(command, "--temp", sampling.temperature, 0.0, 1e6, "Temperature; 0 takes the likeliest token");
+  add_integer(command, "--top-k", sampling.top_k, 0, most_tokens, "Only the K likeliest tokens; 0 is off");
+  add_number(command, "--top-p", sampling.top_p, 0.0, 1.0, "Only the likeliest that together reach X; 1 is off");
+  add_number(command, "--min-p", sampling.min_p, 0.0, 1.0, "Only those at least X times as likely as the likeliest");
+  add_number(command, "--repeat-penalty", sampling.repeat_penalty, 0.01, 100.0, "Against tokens already there; 1 is off");
+  add_integer(command, "-s,--seed", generate.seed, 0, std::numeric_limits<std::int64_t>::max(), "Seed of the draws")
+      ->default_str("random, and reported");
+}
+
+void add_options(CLI::App& command, GenerateCommand& generate) {
+  generate.model.add_to(command);
+  generate.prompt.add_to(command);
+  auto& options = generate.options;
+  add_integer(command, "-n,--n-predict", options.max_new_tokens, 0, most_tokens, "New tokens at most");
+  add_sampling(command, generate);
+  command.add_option("--stop", generate.stops, "End when this text comes (repeatable)")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end token");
+  command.add_flag("--echo", generate.echo, "Write the prompt too");
+  command.add_flag("--cache", options.cache, "Keep keys and values instead of recomputing all at each step; same text");
+  static const std::map<std::string, Overflow> policies{
+      {"stop", Overflow::stop}, {"slide", Overflow::slide}, {"error", Overflow::error}};
+  command.add_option("--on-overflow", options.overflow, "When the context is full")
+      ->transform(CLI::CheckedTransformer(policies).description(""))
+      ->type_name("stop|slide|error")
+      ->default_str("stop");
+  add_integer(command, "--logprobs", generate.logprobs, 0, most_tokens, "With --json or --jsonl: the K likeliest of each step");
+  auto* json = command.add_flag("--json", generate.json, "One JSON object at the end");
+  command.add_flag("--jsonl", generate.jsonl, "One JSON object per token, then a summary")->excludes(json);
+}
+
+/// What one command line could still get wrong, before anything is opened.
+void check(const GenerateCommand& generate) {
+  for (const auto& stop : generate.stops)
+    if (stop.empty()) throw Error(ErrorCode::usage, "--stop: expected a text, found an empty one");
+  if (generate.logprobs > 0 && !generate.json && !generate.jsonl)
+    throw Error(ErrorCode::usage, "--logprobs: expected --json or --jsonl with it, found neither");
+}
+
+std::unique_ptr<GenerateOutput> make_output(const GenerateCommand& generate, const Tokenizer* tokenizer) {
+  if (generate.json || generate.jsonl) return json_output(tokenizer, generate.jsonl);
+  return tokenizer == nullptr ? id_output() : text_output();
+}
+
+TokenRecord make_record(const NewToken& token, std::string shown, std::int64_t logprobs) {
+  TokenRecord record{token.index, token.id, std::move(shown), {}, {}};
+  if (logprobs > 0) {
+    record.logprob = logprob_of(token.logits, token.id);
+    record.likely = top_logprobs(token.logits, logprobs);
+  }
+  return record;
+}
+
+/// Generates into `output`, through the tokenizer where there is one. What was held back is written whatever happens.
+Generation stream(const GenerateCommand& generate, Session& session, Sampler& sampler, std::span<const TokenId> prompt,
+                  const Tokenizer* tokenizer, GenerateOutput& output) {
+  std::optional<TextStream> text;
+  if (tokenizer != nullptr) text.emplace(*tokenizer, prompt, generate.stops);
+  if (text && generate.echo) output.text(text->prompt_text());
+  const auto on_token = [&](const NewToken& token) {
+    output.token(make_record(token, text ? text->push(token.id) : std::string(), generate.logprobs));
+    if (text && text->stopped()) return Next::stop;
+    return was_interrupted() ? Next::interrupt : Next::go_on;
+  };
+  try {
+    auto generation = qkv::generate(session, prompt, sampler, generate.options, on_token);
+    if (text) output.text(text->finish());
+    return generation;
+  } catch (const Error&) {
+    if (text) output.text(text->finish());
+    throw;
+  }
+}
+
+void report(const GenerationSummary& summary) {
+  const auto& generation = summary.generation;
+  const auto total = generation.first_seconds + generation.rest_seconds;
+  log::info(fmt::format("{} new tokens in {:.2f} s ({:.0f} tokens/s, {}, {} thread{}), first after {:.1f} ms, seed {}, "
+                        "ended by {}{}",
+                        generation.ids.size(), total, static_cast<double>(generation.steps) / std::max(total, 1e-9),
+                        summary.cache ? "keys and values kept" : "everything recomputed", summary.threads,
+                        summary.threads == 1 ? "" : "s", 1e3 * (summary.load_seconds + generation.first_seconds),
+                        summary.sampling.seed, name_of(generation.reason),
+                        generation.reason == StopReason::interrupted ? " (the result is partial)" : ""));
+}
+
+/// Without any prompt token there is nothing to run: the begin token stands in, where the model has one.
+std::vector<TokenId> begin_somewhere(std::vector<TokenId> ids, const Config& config) {
+  if (ids.empty() && config.bos) ids.push_back(*config.bos);
+  return ids;
+}
+
+int run(GenerateCommand& generate) {
+  check(generate);
+  const auto begun = Clock::now();
+  const auto tokenizer = Tokenizer::open(generate.model.directory());
+  if (!tokenizer && !generate.stops.empty())
+    throw Error(ErrorCode::model, "tokenizer: expected one for --stop, found none in the model directory");
+  const auto* vocabulary = tokenizer ? &*tokenizer : nullptr;
+  const auto model = generate.model.load();
+  const auto prompt = begin_somewhere(generate.prompt.read_ids(vocabulary, model.config().bos), model.config());
+  Session session(model, static_cast<int>(generate.model.threads));
+  generate.sampling.seed =
+      generate.seed == random_seed ? std::random_device{}() : static_cast<std::uint64_t>(generate.seed);
+  Sampler sampler(generate.sampling);
+  const auto load_seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+
+  catch_interrupts();
+  const auto output = make_output(generate, vocabulary);
+  auto generation = stream(generate, session, sampler, prompt, vocabulary, *output);
+  const GenerationSummary summary{generate.model.directory().string(), prompt,           std::move(generation),
+                                  generate.sampling,                   generate.options.cache, session.threads(),
+                                  load_seconds};
+  output->end(summary);
+  report(summary);
+  return summary.generation.reason == StopReason::interrupted ? interrupted : ok;
+}
+
+}  // namespace
+
+void add_generate_command(Program& program) {
+  auto* command = program.cli.add_subcommand("generate", "Generate text");
+  auto generate = std::make_shared<GenerateCommand>();
+  add_options(*command, *generate);
+  command->callback([&program, generate] { program.run = [generate] { return run(*generate); }; });
+}
+
+}  // namespace qkv::app

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace qkv::app {
+
+/// From now on Ctrl-C (SIGINT) and SIGTERM only ask to stop, once: a second one ends the process as usual.
+void catch_interrupts();
+[[nodiscard]] bool was_interrupted();
+
+}  // namespace qkv::app

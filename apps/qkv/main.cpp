@@ -1,0 +1,112 @@
+// qkv: opens a small decoder-only transformer, generates text from it, and shows what is inside.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <map>
+#include <new>
+#include <string>
+
+#include "log.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "qkv/core/error.hpp"
+#include "qkv/core/utf8.hpp"
+#include "version.hpp"
+
+namespace qkv::app {
+namespace {
+
+constexpr std::array commands{add_generate_command, add_tokenize_command, add_info_command, add_completion_command};
+
+struct GlobalOptions {
+  bool quiet = false;
+  bool verbose = false;
+  log::Options log;
+
+  void add_to(CLI::App& cli) {
+    auto* quiet_flag = cli.add_flag("-q,--quiet", quiet, "Only warnings and errors on stderr");
+    cli.add_flag("-v,--verbose", verbose, "More on stderr")->excludes(quiet_flag);
+    cli.add_option("--log-file", log.file, "Append the log to a file")->type_name("FILE");
+    static const std::map<std::string, log::Color> colors{
+        {"auto", log::Color::automatic}, {"always", log::Color::always}, {"never", log::Color::never}};
+    cli.add_option("--color", log.color, "Colour")
+        ->transform(CLI::CheckedTransformer(colors).description(""))
+        ->type_name("auto|always|never")
+        ->default_str("auto");
+    cli.set_version_flag("--version", version_text);
+  }
+
+  [[nodiscard]] log::Options log_options() const {
+    auto options = log;
+    options.verbosity = verbose ? 1 : quiet ? -1 : 0;
+    return options;
+  }
+};
+
+int exit_status(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::failed:
+      return failed;
+    case ErrorCode::usage:
+      return usage;
+    case ErrorCode::model:
+      return bad_model;
+    case ErrorCode::input:
+      return bad_input;
+    case ErrorCode::numbers:
+      return bad_numbers;
+  }
+  return failed;
+}
+
+/// One line, whatever a file name or a key may hold.
+int report(int status, std::string_view message) {
+  log::error(escape_controls(message));
+  return status;
+}
+
+/// What the command line asks for, or nothing when it was answered by itself (--help, --version, an error).
+std::optional<int> parse(Program& program, int argc, const char* const* argv) {
+  try {
+    program.cli.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& answer) {  // --help, --version
+    return program.cli.exit(answer);
+  } catch (const CLI::ParseError& e) {
+    return report(usage, fmt::format("{}; see qkv --help", e.what()));
+  }
+}
+
+int run(int argc, const char* const* argv) {
+  Program program;
+  program.cli.name("qkv");
+  program.cli.description("Open a small decoder-only transformer, generate text from it, and look inside its attention.");
+  program.cli.require_subcommand(1);
+  program.cli.fallthrough();
+  GlobalOptions globals;
+  globals.add_to(program.cli);
+  for (const auto add : commands) add(program);
+  if (const auto answered = parse(program, argc, argv)) return *answered;
+  log::configure(globals.log_options());
+  const auto status = program.run();
+  write_out_now("");
+  return status;
+}
+
+}  // namespace
+}  // namespace qkv::app
+
+int main(int argc, char* argv[]) {
+  using namespace qkv::app;
+  try {
+    return run(argc, argv);
+  } catch (const qkv::Error& e) {
+    return report(exit_status(e.code()), e.what());
+  } catch (const std::bad_alloc&) {
+    return report(failed, "memory: expected more than the system gives");
+  } catch (const std::exception& e) {
+    return report(failed, e.what());
+  }
+}

@@ -1,0 +1,104 @@
+#include "model_options.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "log.hpp"
+#include "numbers.hpp"
+#include "qkv/core/error.hpp"
+#include "qkv/ops/linear.hpp"
+
+namespace qkv::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t most_threads = 1024;
+
+/// A line on stderr that is overwritten as loading goes on, once loading has taken long enough to wonder.
+class ProgressLine {
+ public:
+  ~ProgressLine() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  void operator()(std::int64_t done, std::int64_t total) {
+    constexpr auto patience = std::chrono::milliseconds(300);
+    constexpr auto pause = std::chrono::milliseconds(100);
+    const auto now = Clock::now();
+    if (now - begun_ < patience || now - last_ < pause) return;
+    last_ = now;
+    shown_ = true;
+    fmt::print(stderr, "\rloading: {} of {} MB ({} %)", done >> 20U, total >> 20U, done * 100 / total);
+    std::fflush(stderr);
+  }
+
+ private:
+  Clock::time_point begun_ = Clock::now();
+  Clock::time_point last_;
+  bool shown_ = false;
+};
+
+/// Beside an installed program, else where the program was built.
+fs::path embedded_model() {
+  std::error_code error;
+  const auto program = fs::read_symlink("/proc/self/exe", error);
+  const auto installed = program.parent_path().parent_path() / QKV_DATA_DIR / "qkv" / "models" / "nursery";
+  const auto source = fs::path(QKV_SOURCE_DIR) / "models" / "nursery";
+  for (const auto& candidate : {installed, source})
+    if (fs::exists(candidate / "config.json", error)) return candidate;
+  throw Error(ErrorCode::model, fmt::format("embedded model: expected in {} or {}, found in neither; -m names another",
+                                            installed.string(), source.string()));
+}
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names{"auto"};
+  for (const auto& backend : ops::linear_backends()) names.emplace_back(backend.name);
+  return names;
+}
+
+}  // namespace
+
+void ModelOptions::add_model_to(CLI::App& command) {
+  command.add_option("-m,--model", model, "Model directory")
+      ->type_name("DIR")
+      ->default_str("QKV_MODEL, else the embedded model");
+}
+
+void ModelOptions::add_to(CLI::App& command) {
+  add_model_to(command);
+  add_integer(command, "-t,--threads", threads, 1, most_threads, "Threads")
+      ->default_str("what the process may use; 1 for very small models");
+  command.add_option("--backend", backend, "Who multiplies by the weights")
+      ->check(CLI::IsMember(backend_names()))
+      ->capture_default_str();
+  command.add_option("--precision", precision, "Arithmetic of the linear layers")
+      ->check(CLI::IsMember({"f32"}))
+      ->capture_default_str();
+  command.add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
+      ->type_name("KEY")
+      ->allow_extra_args(false);
+}
+
+fs::path ModelOptions::directory() const {
+  if (!model.empty()) return model;
+  if (const char* named = std::getenv("QKV_MODEL"); named != nullptr && *named != '\0') return named;
+  return embedded_model();
+}
+
+Model ModelOptions::load(bool read_weights) const {
+  ProgressLine line;
+  LoadOptions options{backend, ignored_keys, read_weights, nullptr};
+  if (log::shows_progress()) options.progress = std::ref(line);
+  const auto begun = Clock::now();
+  auto opened = Model::load(directory(), options);
+  log::debug(fmt::format("{}: family {}, {} tensors ({}), opened in {:.1f} ms", opened.directory().string(),
+                         opened.config().family, opened.tensors().size(), opened.format(),
+                         std::chrono::duration<double, std::milli>(Clock::now() - begun).count()));
+  return opened;
+}
+
+}  // namespace qkv::app

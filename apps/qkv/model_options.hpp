@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "qkv/model/model.hpp"
+
+namespace qkv::app {
+
+/// The options of every command that opens a model.
+struct ModelOptions {
+  std::string model;         // empty: the embedded model
+  std::int64_t threads = 0;  // 0: what suits the model and the machine
+  std::string backend = "auto";
+  std::string precision = "f32";
+  std::vector<std::string> ignored_keys;
+
+  /// -m alone, for commands that do not run the model.
+  void add_model_to(CLI::App& command);
+  void add_to(CLI::App& command);
+
+  /// The directory that -m, QKV_MODEL or neither names. Throws Error{model} when the embedded model is not found.
+  [[nodiscard]] std::filesystem::path directory() const;
+  /// Opens the model, with a progress line on a terminal when it takes a while.
+  [[nodiscard]] Model load(bool read_weights = true) const;
+};
+
+}  // namespace qkv::app

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace qkv::app {
+
+/// Writes bytes to standard output as they are. Throws Error{failed} when they cannot be written (a full disk).
+void write_out(std::string_view bytes);
+/// The same, and makes sure they have left the process.
+void write_out_now(std::string_view bytes);
+[[nodiscard]] bool stdout_is_terminal();
+
+using OrderedJson = nlohmann::ordered_json;
+
+/// Puts text under `key`. JSON is UTF-8: bytes that are not become U+FFFD, and all bytes stand in hexadecimal beside it
+/// under `key`_hex.
+void put_text(OrderedJson& object, const std::string& key, std::string_view text);
+
+/// Columns, each as wide as its widest cell on a terminal. Numbers to the right where `right` says so.
+class TextTable {
+ public:
+  struct Column {
+    std::string title;
+    bool right = false;
+  };
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace qkv::app

@@ -1,0 +1,98 @@
+#include "prompt_options.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "input.hpp"
+#include "log.hpp"
+#include "numbers.hpp"
+#include "qkv/core/error.hpp"
+
+namespace qkv::app {
+namespace {
+
+/// The value of a hexadecimal digit, or -1.
+int hex_value(char digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+  return -1;
+}
+
+/// Replaces \n, \t, \\ and \xHH. Throws Error{usage} for any other backslash.
+std::string unescape(std::string_view text) {
+  static const std::map<char, char> simple{{'n', '\n'}, {'t', '\t'}, {'\\', '\\'}};
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\') {
+      bytes += text[at];
+      continue;
+    }
+    const auto after = text.substr(at + 1, 3);
+    const auto found = after.empty() ? simple.end() : simple.find(after[0]);
+    if (found != simple.end()) {
+      bytes += found->second;
+      at += 1;
+    } else if (after.size() == 3 && after[0] == 'x' && hex_value(after[1]) >= 0 && hex_value(after[2]) >= 0) {
+      bytes += static_cast<char>(hex_value(after[1]) * 16 + hex_value(after[2]));
+      at += 3;
+    } else {
+      throw Error(ErrorCode::usage,
+                  fmt::format("--escape: expected \\n, \\t, \\\\ or \\xHH in the prompt, found '\\{}'", after));
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void PromptOptions::add_to(CLI::App& command) {
+  text_option_ = command.add_option("-p,--prompt", text, "Prompt")->type_name("TEXT");
+  auto* file_option = command.add_option("-f,--file", file, "File with the prompt, - for standard input")->type_name("FILE");
+  ids_option_ = command.add_option("--ids", ids, "Prompt as token ids (needs no tokenizer)")->type_name("1,2,3");
+  text_option_->excludes(file_option)->excludes(ids_option_);
+  file_option->excludes(ids_option_);
+  static const std::map<std::string, Bos> choices{{"auto", Bos::automatic}, {"yes", Bos::yes}, {"no", Bos::no}};
+  command.add_option("--bos", bos, "Begin token in front: as the tokenizer's rule says, always, never")
+      ->transform(CLI::CheckedTransformer(choices).description(""))
+      ->type_name("auto|yes|no")
+      ->default_str("auto");
+  command.add_flag("--special", special, "Text that spells a special token becomes that token");
+  command.add_flag("--escape", escape, "Read \\n, \\t, \\\\ and \\xHH in the prompt");
+}
+
+bool PromptOptions::has_ids() const { return ids_option_->count() > 0; }
+
+std::string PromptOptions::read_text() const {
+  const bool given = text_option_->count() > 0 || !file.empty();
+  if (!given && stdin_is_terminal())
+    throw Error(ErrorCode::usage, "prompt: expected -p TEXT, -f FILE, --ids or text on standard input, found none");
+  if (!given) log::debug("reading the prompt from standard input");
+  const auto bytes = text_option_->count() > 0 ? text : read_input(file.empty() ? "-" : file);
+  return escape ? unescape(bytes) : bytes;
+}
+
+std::vector<TokenId> PromptOptions::encode(const Tokenizer& tokenizer, std::string_view bytes,
+                                           std::optional<TokenId> bos_token) const {
+  auto tokens = tokenizer.encode(bytes, {.add_special = bos == Bos::automatic, .parse_special = special});
+  if (bos == Bos::yes) {
+    if (!bos_token) throw Error(ErrorCode::usage, "--bos yes: expected a model with a begin token, found none");
+    tokens.insert(tokens.begin(), *bos_token);
+  }
+  if (bos_token && tokens.size() > 1 && tokens[0] == *bos_token && tokens[1] == *bos_token)
+    log::warn(fmt::format("the prompt begins with the begin token {} twice; --bos no leaves one out", *bos_token));
+  return tokens;
+}
+
+std::vector<TokenId> PromptOptions::read_ids(const Tokenizer* tokenizer, std::optional<TokenId> bos_token) const {
+  if (has_ids()) return parse_ids(ids, "--ids");
+  const auto bytes = read_text();
+  if (tokenizer == nullptr)
+    throw Error(ErrorCode::model,
+                "tokenizer: expected tokenizer.json, or vocab.json and merges.txt, in the model directory, found none; "
+                "--ids needs none");
+  return encode(*tokenizer, bytes, bos_token);
+}
+
+}  // namespace qkv::app

@@ -1,0 +1,45 @@
+#include "version.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "qkv/ops/backends/blas.hpp"
+#include "qkv/ops/linear.hpp"
+
+namespace qkv::app {
+namespace {
+
+std::string_view compiler() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
+/// The widest vector instructions that the program itself was compiled for; BLAS chooses its own at run time.
+std::string_view simd_level() {
+#if defined(__AVX512F__)
+  return "AVX-512";
+#elif defined(__AVX2__)
+  return "AVX2";
+#elif defined(__AVX__)
+  return "AVX";
+#elif defined(__ARM_NEON)
+  return "NEON";
+#else
+  return "baseline";
+#endif
+}
+
+}  // namespace
+
+std::string version_text() {
+  std::string backends;
+  for (const auto& backend : ops::linear_backends()) backends += fmt::format(" {}", backend.name);
+  return fmt::format("qkv {}\ncompiler: {}\nBLAS: {}\nBLAS kernel: {}\nSIMD: {}\nbackends:{}", QKV_VERSION, compiler(),
+                     ops::blas::library(), ops::blas::kernel(), simd_level(), backends);
+}
+
+}  // namespace qkv::app

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "qkv/model/config.hpp"
+#include "qkv/model/observer.hpp"
+#include "qkv/model/scratch.hpp"
+#include "qkv/ops/linear.hpp"
+#include "qkv/ops/rotary.hpp"
+
+namespace qkv {
+
+/// T new tokens that follow `past` kept ones.
+struct Pass {
+  std::int64_t past = 0;
+  std::int64_t count = 0;                     // T
+  const ops::RotaryTable* rotary = nullptr;   // null where positions are not rotary
+};
+
+/// The keys and values of one layer: rows 0 .. past are there already, the pass fills the next T.
+struct KeyValues {
+  MatrixView keys;    // [S, Hkv K]
+  MatrixView values;  // [S, Hkv K]
+};
+
+/// Multi-head causal attention of one block.
+struct Attention {
+  AttentionConfig config;
+  float scale = 0.0F;
+  ops::Linear W_q;  // [H K, D]
+  ops::Linear W_k;  // [Hkv K, D]
+  ops::Linear W_v;  // [Hkv K, D]
+  ops::Linear W_o;  // [D, H K]
+
+  /// x [T, D], already normed -> out [T, D], what attention adds to the residual stream.
+  void apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe,
+             MatrixView out) const;
+};
+
+}  // namespace qkv

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "qkv/io/json_reader.hpp"
+#include "qkv/model/config.hpp"
+
+namespace qkv {
+
+/// Ranges that no real model leaves; what lies outside is a broken file.
+inline constexpr IntegerRange layer_range{1, 4096};
+inline constexpr IntegerRange width_range{1, std::int64_t{1} << 24U};
+inline constexpr IntegerRange head_range{1, std::int64_t{1} << 16U};
+inline constexpr IntegerRange vocabulary_range{1, std::int64_t{1} << 26U};
+inline constexpr IntegerRange context_range{1, std::int64_t{1} << 30U};
+inline constexpr NumberRange epsilon_range{0.0, 1.0};
+
+/// `bos_token_id` and `eos_token_id` (a number or a list), as most publishers write them.
+void read_tokens(const JsonReader& reader, Config& config);
+
+/// An activation by the name that Hugging Face gives it. Throws Error{model} for one that is not known.
+[[nodiscard]] ops::Activation read_published_activation(const JsonReader& reader, std::string_view key,
+                                                        std::string_view absent);
+
+/// Width of a head where no key gives it: d_model / n_heads. Throws Error{model} when that leaves a rest.
+[[nodiscard]] std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_key, std::int64_t d_model,
+                                             std::int64_t n_heads);
+
+/// Rotary positions from `rope_parameters` (newer) or `rope_theta` with `rope_scaling` (older). `original_n_ctx` is
+/// what the scaling refers to where it does not say.
+[[nodiscard]] PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t original_n_ctx);
+
+}  // namespace qkv

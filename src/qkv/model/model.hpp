@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "qkv/io/weight_source.hpp"
+#include "qkv/model/block.hpp"
+#include "qkv/model/config.hpp"
+
+namespace qkv {
+
+struct LoadOptions {
+  std::string backend = "auto";           // who multiplies by the learned matrices
+  std::vector<std::string> ignored_keys;  // keys of config.json to let through though nobody understands them
+  bool read_weights = true;               // false: check everything, but leave the numbers on disk until they are used
+  std::function<void(std::int64_t done, std::int64_t total)> progress;  // bytes of weights read
+};
+
+/// A model, opened and checked: what it computes (Config) and its learned numbers, mapped from the files where they are
+/// f32, widened exactly where not. Immutable; any number of sessions may share it.
+class Model {
+ public:
+  /// Throws Error{model} naming file, key or tensor when the directory is not a model that can be run.
+  [[nodiscard]] static Model load(const std::filesystem::path& directory, const LoadOptions& options = {});
+
+  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+
+  /// [V, D]
+  [[nodiscard]] ConstMatrixView tokens() const { return tokens_; }
+  /// [n_ctx, D], or nothing where positions are not learned.
+  [[nodiscard]] ConstMatrixView positions() const { return positions_; }
+  [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
+  [[nodiscard]] const Norm& final_norm() const { return final_norm_; }
+  [[nodiscard]] const ops::Linear& head() const { return head_; }
+
+  /// For people: the format of the weights, every stored tensor, and those that were not needed.
+  [[nodiscard]] std::string_view format() const { return format_; }
+  [[nodiscard]] std::string_view backend() const { return backend_; }
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return source_->tensors(); }
+  [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
+
+ private:
+  Model() = default;
+
+  std::filesystem::path directory_;
+  std::string_view format_;
+  std::string_view backend_;
+  Config config_;
+  std::shared_ptr<const WeightSource> source_;  // the views below point into it,
+  std::vector<Buffer> widened_;                 // or into these
+  std::vector<std::string> ignored_;
+  ConstMatrixView tokens_;
+  ConstMatrixView positions_;
+  std::vector<Block> blocks_;
+  Norm final_norm_;
+  ops::Linear head_;
+};
+
+}  // namespace qkv

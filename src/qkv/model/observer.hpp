@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "qkv/tensor/matrix.hpp"
+
+namespace qkv {
+
+/// Where a forward pass can be observed. Rows are queries (or positions), in the order of the text.
+enum class Place : unsigned {
+  embedding = 1U << 0U,  // [T, D] rows of the token embedding, before positions are added
+  q = 1U << 1U,          // [T, H K] after rotary positions; head h is columns h K .. (h + 1) K
+  k = 1U << 2U,          // [T, Hkv K] after rotary positions
+  v = 1U << 3U,          // [T, Hkv K]
+  scores = 1U << 4U,     // [rows, S] of one head; only what the row may see means anything
+  weights = 1U << 5U,    // [rows, S] of one head; what a row may not see is exactly 0
+  head_out = 1U << 6U,   // [T, H K] heads side by side, before W_o
+  attn_out = 1U << 7U,   // [T, D] after W_o
+  mlp_out = 1U << 8U,    // [T, D]
+  residual = 1U << 9U,   // [T, D] layer 0: enters block 0; layer i: leaves block i - 1
+  logits = 1U << 10U,    // [rows wanted, V]
+};
+
+/// "head_out"
+[[nodiscard]] std::string_view name_of(Place place);
+
+/// A set of places.
+using Places = unsigned;
+[[nodiscard]] constexpr Places operator|(Place a, Place b) {
+  return static_cast<unsigned>(a) | static_cast<unsigned>(b);
+}
+[[nodiscard]] constexpr Places operator|(Places a, Place b) { return a | static_cast<unsigned>(b); }
+inline constexpr Places all_places = (1U << 11U) - 1U;
+
+struct Observation {
+  Place place;
+  std::int64_t layer;  // -1 where there is none
+  std::int64_t head;   // -1 where there is none
+  std::int64_t first;  // the position in the text of row 0
+  ConstMatrixView values;
+
+  /// How many cells of a row of `scores` or `weights` the query may see: keys 0 .. its own position.
+  [[nodiscard]] std::int64_t visible(std::int64_t row) const { return first + row + 1; }
+};
+
+/// Is shown the numbers of a forward pass as they come up. It cannot change them, and the pass takes the same path
+/// with and without it. The views are valid during the call only.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Read once at the start of each forward pass.
+  [[nodiscard]] virtual Places wanted() const = 0;
+  virtual void observe(const Observation& observation) = 0;
+};
+
+/// What the forward pass calls at each place: one integer test when nobody asked.
+class Probe {
+ public:
+  Probe() = default;
+  explicit Probe(Observer* observer) : observer_(observer), wanted_(observer == nullptr ? 0 : observer->wanted()) {}
+
+  [[nodiscard]] Probe in_layer(std::int64_t layer) const {
+    auto probe = *this;
+    probe.layer_ = layer;
+    return probe;
+  }
+  void operator()(Place place, ConstMatrixView values, std::int64_t first, std::int64_t head = -1) const {
+    if ((wanted_ & static_cast<unsigned>(place)) != 0) observer_->observe({place, layer_, head, first, values});
+  }
+
+ private:
+  Observer* observer_ = nullptr;
+  Places wanted_ = 0;
+  std::int64_t layer_ = -1;
+};
+
+}  // namespace qkv

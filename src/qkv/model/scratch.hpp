@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "qkv/model/config.hpp"
+#include "qkv/tensor/matrix.hpp"
+
+namespace qkv {
+
+/// Query rows that one table of scores holds. A tile of rows needs only the keys up to its last row, so that of the
+/// half that the mask hides, almost nothing is computed.
+inline constexpr std::int64_t query_tile = 128;
+
+/// Room for the numbers that one forward pass makes and forgets, for up to `tokens` new tokens with up to `tokens` keys.
+struct Scratch {
+  Scratch() = default;
+  Scratch(const Config& config, std::int64_t tokens)
+      : x(tokens * config.d_model),
+        normed(tokens * config.d_model),
+        delta(tokens * config.d_model),
+        q(tokens * config.attention.q_width()),
+        heads(tokens * config.attention.q_width()),
+        table(std::min(tokens, query_tile) * tokens),
+        inner(tokens * config.mlp.d_ff),
+        gate(config.mlp.gated ? tokens * config.mlp.d_ff : 0) {}
+
+  Buffer x;       // [T, D] the residual stream
+  Buffer normed;  // [T, D] what a half of a block reads
+  Buffer delta;   // [T, D] what it adds to the stream
+  Buffer q;       // [T, H K]
+  Buffer heads;   // [T, H K] the outputs of the heads, side by side
+  Buffer table;   // [tile, S] scores, then weights, of one head
+  Buffer inner;   // [T, F]
+  Buffer gate;    // [T, F]
+};
+
+}  // namespace qkv

@@ -1,0 +1,108 @@
+#include "qkv/model/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "qkv/core/error.hpp"
+#include "qkv/core/processors.hpp"
+#include "qkv/ops/backends/blas.hpp"
+#include "qkv/ops/elementwise.hpp"
+
+namespace qkv {
+
+int thread_advice(const Config& config) {
+  // Measured with `qkv generate` on two cores: at d_model 128 the second thread makes a step slower, at 288 faster.
+  constexpr std::int64_t too_narrow = 192;
+  return config.d_model < too_narrow ? 1 : usable_processors();
+}
+
+Session::Session(const Model& model, int threads)
+    : model_(model), threads_(threads > 0 ? threads : thread_advice(model.config())) {
+  ops::blas::set_threads(threads_);
+  const auto& position = model.config().position;
+  if (position.kind == PositionConfig::Kind::rotary)
+    rotary_.emplace(rotary_rates(position.rotary), position.rotary.layout);
+}
+
+ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observer* observer) {
+  check(ids);
+  const auto& config = model_.config();
+  const Probe probe(observer);
+  const Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr};
+  reserve(pass.past + pass.count);
+
+  const auto x = scratch_.x.view(pass.count, config.d_model);  // the residual stream
+  embed(ids, probe, x);
+  for (std::int64_t layer = 0; layer < config.n_layers; ++layer) {
+    probe.in_layer(layer)(Place::residual, x, pass.past);
+    model_.blocks()[static_cast<std::size_t>(layer)].apply(x, pass, kept(layer), scratch_, probe.in_layer(layer));
+  }
+  probe.in_layer(config.n_layers)(Place::residual, x, pass.past);
+
+  const auto wanted = rows == Rows::all ? pass.count : 1;
+  const auto last = pass.count - wanted;
+  const auto normed = scratch_.normed.view(wanted, config.d_model);
+  model_.final_norm().apply(x.rows_window(last, wanted), normed);
+  if (logits_.size() < wanted * config.n_vocab) logits_ = Buffer(wanted * config.n_vocab);
+  const auto logits = logits_.view(wanted, config.n_vocab);
+  model_.head().apply(normed, logits);
+  if (config.logit_scale != 1.0) ops::scale(static_cast<float>(config.logit_scale), logits);
+  probe(Place::logits, logits, pass.past + last);
+  length_ = pass.past + pass.count;
+  return logits;
+}
+
+void Session::check(std::span<const TokenId> ids) const {
+  const auto& config = model_.config();
+  if (ids.empty()) throw Error(ErrorCode::input, "input: expected at least one token, found none");
+  for (const auto id : ids)
+    if (id < 0 || id >= config.n_vocab)
+      throw Error(ErrorCode::input,
+                  fmt::format("input: expected token ids from 0 to {}, found {}", config.n_vocab - 1, id));
+  const auto count = static_cast<std::int64_t>(ids.size());
+  if (count > config.n_ctx - length_)
+    throw Error(ErrorCode::input, fmt::format("input: expected at most {} tokens in all (the model's context), found {}",
+                                              config.n_ctx, length_ + count));
+}
+
+void Session::embed(std::span<const TokenId> ids, const Probe& probe, MatrixView x) const {
+  for (std::int64_t t = 0; t < x.rows; ++t) {
+    const auto token = model_.tokens().row(ids[static_cast<std::size_t>(t)]);
+    std::copy(token.begin(), token.end(), x.row(t).begin());
+  }
+  if (model_.config().embedding_scale != 1.0) ops::scale(static_cast<float>(model_.config().embedding_scale), x);
+  probe(Place::embedding, x, length_);
+  if (model_.config().position.kind == PositionConfig::Kind::learned)
+    ops::add(model_.positions().rows_window(length_, x.rows), x);
+}
+
+KeyValues Session::kept(std::int64_t layer) const {
+  const auto width = model_.config().attention.kv_width();
+  const auto index = static_cast<std::size_t>(layer);
+  return {keys_[index].view(capacity_, width), values_[index].view(capacity_, width)};
+}
+
+void Session::rewind(std::int64_t length) { length_ = std::clamp<std::int64_t>(length, 0, length_); }
+
+void Session::reserve(std::int64_t tokens) {
+  if (tokens <= capacity_) return;
+  const auto& config = model_.config();
+  const auto capacity = std::min(config.n_ctx, std::max(tokens, 2 * capacity_));
+  const auto kept_numbers = length_ * config.attention.kv_width();
+  const auto grow = [&](std::vector<Buffer>& buffers) {
+    buffers.resize(static_cast<std::size_t>(config.n_layers));
+    for (auto& buffer : buffers) {
+      Buffer larger(capacity * config.attention.kv_width());
+      std::copy(buffer.data(), buffer.data() + kept_numbers, larger.data());
+      buffer = std::move(larger);
+    }
+  };
+  grow(keys_);
+  grow(values_);
+  scratch_ = Scratch(config, capacity);
+  if (rotary_) rotary_->extend(capacity);
+  capacity_ = capacity;
+}
+
+}  // namespace qkv

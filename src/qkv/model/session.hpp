@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "qkv/core/token_id.hpp"
+#include "qkv/model/model.hpp"
+#include "qkv/model/observer.hpp"
+
+namespace qkv {
+
+/// For which of the new tokens logits are wanted. The head is the largest matrix of most small models.
+enum class Rows { all, last };
+
+/// What changes while a model runs: the keys and values of the current sequence, and room for one forward pass.
+/// The model must outlive it. Not for use by two threads at once.
+class Session {
+ public:
+  /// Sets the threads of the BLAS library, for the whole process: `threads` >= 1, or 0 for thread_advice(model).
+  explicit Session(const Model& model, int threads = 0);
+
+  /// Runs new tokens after those already there. Returns logits, [T, V] or [1, V], valid until the next call. Throws
+  /// Error{input} for no ids, an id outside the vocabulary, or more than n_ctx tokens in all; then nothing has changed.
+  ConstMatrixView forward(std::span<const TokenId> ids, Rows rows = Rows::last, Observer* observer = nullptr);
+
+  /// Keeps the first `length` tokens and forgets the rest. 0 <= length <= length().
+  void rewind(std::int64_t length);
+  /// How many tokens the keys and values cover.
+  [[nodiscard]] std::int64_t length() const { return length_; }
+  /// Makes room for `tokens` tokens at once; forward() does it when it must, but then copies what is kept.
+  void reserve(std::int64_t tokens);
+
+  [[nodiscard]] const Model& model() const { return model_; }
+  [[nodiscard]] int threads() const { return threads_; }
+
+ private:
+  void check(std::span<const TokenId> ids) const;
+  void embed(std::span<const TokenId> ids, const Probe& probe, MatrixView x) const;
+  [[nodiscard]] KeyValues kept(std::int64_t layer) const;
+
+  const Model& model_;
+  int threads_;
+  std::int64_t length_ = 0;
+  std::int64_t capacity_ = 0;
+  std::vector<Buffer> keys_;    // per layer, [capacity, Hkv K]
+  std::vector<Buffer> values_;  // per layer, [capacity, Hkv K]
+  std::optional<ops::RotaryTable> rotary_;
+  Scratch scratch_;
+  Buffer logits_;  // [rows wanted, V]
+};
+
+/// How many threads are worth having: those the process may really use, and one where the matrices are so small that
+/// waking a second thread costs more than it brings.
+[[nodiscard]] int thread_advice(const Config& config);
+
+}  // namespace qkv

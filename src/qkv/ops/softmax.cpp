@@ -1,0 +1,34 @@
+#include "qkv/ops/softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace qkv::ops {
+namespace {
+
+void softmax(std::span<float> row) {
+  float largest = row.front();
+#pragma omp simd reduction(max : largest)
+  for (std::size_t i = 0; i < row.size(); ++i) largest = std::max(largest, row[i]);
+  float sum = 0.0F;
+  for (auto& cell : row) {
+    cell = std::exp(cell - largest);
+    sum += cell;
+  }
+  const auto share = 1.0F / sum;
+  for (auto& cell : row) cell *= share;
+}
+
+}  // namespace
+
+void causal_softmax(MatrixView table, std::int64_t past) {
+  for (std::int64_t t = 0; t < table.rows; ++t) {
+    const auto visible = static_cast<std::size_t>(std::min(past + t + 1, table.cols));
+    const auto row = table.row(t);
+    softmax(row.first(visible));
+    std::fill(row.begin() + static_cast<std::ptrdiff_t>(visible), row.end(), 0.0F);
+  }
+}
+
+}  // namespace qkv::ops

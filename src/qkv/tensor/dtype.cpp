@@ -1,0 +1,74 @@
+#include "qkv/tensor/dtype.hpp"
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace qkv {
+namespace {
+
+struct DTypeFacts {
+  DType dtype;
+  std::string_view name;
+  std::size_t size;
+};
+
+constexpr std::array<DTypeFacts, 10> facts{{{DType::f32, "f32", 4},
+                                            {DType::f16, "f16", 2},
+                                            {DType::bf16, "bf16", 2},
+                                            {DType::f64, "f64", 8},
+                                            {DType::i64, "i64", 8},
+                                            {DType::i32, "i32", 4},
+                                            {DType::i16, "i16", 2},
+                                            {DType::i8, "i8", 1},
+                                            {DType::u8, "u8", 1},
+                                            {DType::boolean, "bool", 1}}};
+
+const DTypeFacts& facts_of(DType dtype) { return facts[static_cast<std::size_t>(dtype)]; }
+
+/// Widens 16-bit numbers one by one, reading bytes so that no alignment is needed.
+template <float (*Widen)(std::uint16_t)>
+void widen_all(const std::byte* from, std::size_t count, float* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
+    to[i] = Widen(bits);
+  }
+}
+
+}  // namespace
+
+std::size_t size_of(DType dtype) { return facts_of(dtype).size; }
+
+std::string_view name_of(DType dtype) { return facts_of(dtype).name; }
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  for (const auto& fact : facts)
+    if (fact.name == name) return fact.dtype;
+  return std::nullopt;
+}
+
+bool is_weight_dtype(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+
+float widen_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U); }
+
+float widen_f16(std::uint16_t bits) {
+  // The exponent and fraction, moved to their place in an f32, are off by a factor of 2^112 (the biases differ by
+  // 127 - 15); the product mends it exactly, for subnormals too. Infinity and NaN keep all exponent bits set.
+  const auto sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
+  const auto rest = static_cast<std::uint32_t>(bits & 0x7FFFU) << 13U;
+  const auto scaled = std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) * 0x1p112F);
+  const bool finite = (bits & 0x7C00U) != 0x7C00U;
+  return std::bit_cast<float>(sign | (finite ? scaled : rest | 0x7F800000U));
+}
+
+void widen(DType dtype, const std::byte* from, std::size_t count, float* to) {
+  if (dtype == DType::f32)
+    std::memcpy(to, from, count * sizeof(float));
+  else if (dtype == DType::f16)
+    widen_all<widen_f16>(from, count, to);
+  else
+    widen_all<widen_bf16>(from, count, to);
+}
+
+}  // namespace qkv

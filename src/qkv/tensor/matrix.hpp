@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+
+namespace qkv {
+
+/// A window on rows of f32 numbers: element (r, c) is data[r * stride + c]. A view owns nothing and costs nothing to
+/// copy; a window of columns keeps the stride, so that a head is a slice of q, k or v without a copy.
+template <typename T>
+struct BasicMatrixView {
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t stride = 0;
+
+  BasicMatrixView() = default;
+  BasicMatrixView(T* data_, std::int64_t rows_, std::int64_t cols_, std::int64_t stride_)
+      : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
+  BasicMatrixView(T* data_, std::int64_t rows_, std::int64_t cols_) : BasicMatrixView(data_, rows_, cols_, cols_) {}
+  /// A view that may write is a view that may read.
+  operator BasicMatrixView<const T>() const { return {data, rows, cols, stride}; }  // NOLINT(google-explicit-*)
+
+  [[nodiscard]] std::span<T> row(std::int64_t r) const { return {data + r * stride, static_cast<std::size_t>(cols)}; }
+  [[nodiscard]] T& at(std::int64_t r, std::int64_t c) const { return data[r * stride + c]; }
+  /// Rows first .. first + count.
+  [[nodiscard]] BasicMatrixView rows_window(std::int64_t first, std::int64_t count) const {
+    return {data + first * stride, count, cols, stride};
+  }
+  /// Columns first .. first + count.
+  [[nodiscard]] BasicMatrixView columns(std::int64_t first, std::int64_t count) const {
+    return {data + first, rows, count, stride};
+  }
+};
+
+using MatrixView = BasicMatrixView<float>;
+using ConstMatrixView = BasicMatrixView<const float>;
+
+/// Owns f32 numbers, aligned for vector loads, not cleared: what is read was written before.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::int64_t count)
+      : data_(static_cast<float*>(::operator new(static_cast<std::size_t>(count) * sizeof(float), alignment))),
+        size_(count) {}
+
+  [[nodiscard]] float* data() const { return data_.get(); }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  /// The first rows * cols numbers as a matrix without gaps.
+  [[nodiscard]] MatrixView view(std::int64_t rows, std::int64_t cols) const { return {data_.get(), rows, cols}; }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  struct Free {
+    void operator()(float* data) const { ::operator delete(data, alignment); }
+  };
+  std::unique_ptr<float, Free> data_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace qkv

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "qkv/tokenizer/added_tokens.hpp"
+#include "qkv/tokenizer/decoder.hpp"
+#include "qkv/tokenizer/normalizer.hpp"
+#include "qkv/tokenizer/post_processor.hpp"
+#include "qkv/tokenizer/pre_tokenizer.hpp"
+#include "qkv/tokenizer/token_model.hpp"
+#include "qkv/tokenizer/tokenizer.hpp"
+
+namespace qkv {
+
+/// The components of a tokenizer, in the order in which text goes through them; the decoder works the other way.
+struct Tokenizer::Parts {
+  tokenizing::AddedTokens added;
+  std::unique_ptr<const tokenizing::Normalizer> normalizer;       // may be absent
+  std::unique_ptr<const tokenizing::PreTokenizer> pre_tokenizer;  // may be absent
+  std::unique_ptr<const tokenizing::TokenModel> model;
+  std::unique_ptr<const tokenizing::PostProcessor> post_processor;  // may be absent
+  std::unique_ptr<const tokenizing::Decoder> decoder;
+
+  /// A token as the vocabulary spells it.
+  struct Spelling {
+    std::string_view piece;
+    bool added;
+  };
+  /// Throws Error{input} for an id that is not in the vocabulary.
+  [[nodiscard]] Spelling spelling(TokenId id) const;
+  [[nodiscard]] bool is_special(TokenId id) const;
+  [[nodiscard]] std::int64_t max_id() const;
+
+  /// From the text of a `tokenizer.json`; `where` begins every message.
+  static std::unique_ptr<const Parts> from_json(std::string_view text, const std::string& where);
+  /// From the two files that GPT-2 was first published with.
+  static std::unique_ptr<const Parts> from_gpt2_files(const std::filesystem::path& vocabulary,
+                                                      const std::filesystem::path& merges);
+};
+
+namespace tokenizing {
+
+/// The whole of a file, as text.
+[[nodiscard]] std::string_view text_of(std::span<const std::byte> bytes);
+
+}  // namespace tokenizing
+}  // namespace qkv

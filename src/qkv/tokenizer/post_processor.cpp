@@ -1,0 +1,108 @@
+#include "qkv/tokenizer/post_processor.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "qkv/core/error.hpp"
+#include "qkv/tokenizer/component.hpp"
+#include "qkv/tokenizer/vocabulary.hpp"
+
+namespace qkv::tokenizing {
+namespace {
+
+using IsKnown = std::function<bool(TokenId)>;
+using PostProcessorPointer = std::unique_ptr<const PostProcessor>;
+
+class SequencePostProcessor final : public PostProcessor {
+ public:
+  explicit SequencePostProcessor(std::vector<PostProcessorPointer> parts) : parts_(std::move(parts)) {}
+  void apply(std::vector<TokenId>& ids) const override {
+    for (const auto& part : parts_) part->apply(ids);
+  }
+
+ private:
+  std::vector<PostProcessorPointer> parts_;
+};
+
+class TemplatePostProcessor final : public PostProcessor {
+ public:
+  TemplatePostProcessor(std::vector<TokenId> before, std::vector<TokenId> after)
+      : before_(std::move(before)), after_(std::move(after)) {}
+  void apply(std::vector<TokenId>& ids) const override {
+    ids.insert(ids.begin(), before_.begin(), before_.end());
+    ids.insert(ids.end(), after_.begin(), after_.end());
+  }
+
+ private:
+  std::vector<TokenId> before_;
+  std::vector<TokenId> after_;
+};
+
+/// Concerns offsets into the text only, which are not kept.
+class NoPostProcessor final : public PostProcessor {
+ public:
+  void apply(std::vector<TokenId>&) const override {}
+};
+
+/// The ids that the template puts where `part` names a special token.
+std::vector<TokenId> read_special(const JsonReader& part, const JsonReader& specials) {
+  const auto name = part.object("SpecialToken").text("id");
+  if (!specials.has(name)) part.object("SpecialToken").fail("id", "a key of 'special_tokens'");
+  const auto ids = specials.object(name).integers("ids", {0, max_token_id});
+  if (ids.empty()) specials.object(name).fail("ids", "at least one id");
+  return {ids.begin(), ids.end()};
+}
+
+PostProcessorPointer make_template(const JsonReader& object, const IsKnown& is_known) {
+  object.ignore("pair");  // for two texts at once
+  const auto specials = object.object("special_tokens");
+  std::vector<TokenId> before;
+  std::vector<TokenId> after;
+  bool seen_text = false;
+  for (const auto& part : object.objects("single")) {
+    if (part.has("Sequence")) {
+      if (part.object("Sequence").text("id") != "A") part.object("Sequence").fail("id", "A");
+      if (seen_text) part.fail("Sequence", "the text once");
+      seen_text = true;
+      continue;
+    }
+    auto& side = seen_text ? after : before;
+    for (const auto id : read_special(part, specials)) {
+      if (!is_known(id))
+        throw Error(ErrorCode::model,
+                    fmt::format("{}: key 'ids': expected an id of the vocabulary, found {}", specials.where(), id));
+      side.push_back(id);
+    }
+  }
+  if (!seen_text) object.fail("single", "a template that holds the text");
+  return std::make_unique<TemplatePostProcessor>(std::move(before), std::move(after));
+}
+
+PostProcessorPointer make_byte_level(const JsonReader& object, const IsKnown&) {
+  for (const auto* key : {"add_prefix_space", "trim_offsets", "use_regex"}) object.ignore(key);
+  return std::make_unique<NoPostProcessor>();
+}
+
+PostProcessorPointer make_sequence(const JsonReader& object, const IsKnown& is_known) {
+  std::vector<PostProcessorPointer> parts;
+  for (const auto& part : object.objects("processors")) parts.push_back(make_post_processor(part, is_known));
+  return std::make_unique<SequencePostProcessor>(std::move(parts));
+}
+
+using Kind = ComponentKind<PostProcessorPointer, const IsKnown&>;
+constexpr std::array kinds = {
+    Kind{"ByteLevel", make_byte_level},
+    Kind{"TemplateProcessing", make_template},
+    Kind{"Sequence", make_sequence},
+};
+
+}  // namespace
+
+PostProcessorPointer make_post_processor(const JsonReader& object, const IsKnown& is_known) {
+  return make_component(kinds, object.text("type"), object, is_known);
+}
+
+}  // namespace qkv::tokenizing
