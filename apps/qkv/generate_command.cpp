@@ -7,15 +7,17 @@
 #include <map>
 #include <random>
 
+#include "ablation_options.hpp"
 #include "generate_output.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "model_options.hpp"
 #include "numbers.hpp"
+#include "opened.hpp"
 #include "program.hpp"
-#include "prompt_options.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/generate/text_stream.hpp"
+#include "qkv/inspect/recorder.hpp"
+#include "table_output.hpp"
 
 namespace qkv::app {
 namespace {
@@ -28,6 +30,7 @@ constexpr std::int64_t random_seed = -1;
 struct GenerateCommand {
   ModelOptions model;
   PromptOptions prompt;
+  AblationOptions ablation;
   Sampling sampling;
   GenerateOptions options;
   std::int64_t seed = random_seed;
@@ -36,6 +39,7 @@ struct GenerateCommand {
   std::int64_t logprobs = 0;
   bool json = false;
   bool jsonl = false;
+  std::string attention_file;
 };
 
 void add_sampling(CLI::App& command, GenerateCommand& generate) {
@@ -70,12 +74,41 @@ void add_options(CLI::App& command, GenerateCommand& generate) {
   add_integer(command, "--logprobs", generate.logprobs, 0, most_tokens, "With --json or --jsonl: the K likeliest of each step");
   auto* json = command.add_flag("--json", generate.json, "One JSON object at the end");
   command.add_flag("--jsonl", generate.jsonl, "One JSON object per token, then a summary")->excludes(json);
+  generate.ablation.add_to(command);
+  command.add_option("--attention", generate.attention_file,
+                     "Write the attention weights over prompt and new tokens, one [L, H, n, n] array")
+      ->type_name("FILE.npy");
+}
+
+TableOutput attention_output(const GenerateCommand& generate) {
+  TableOutput output;
+  output.format = "npy";
+  output.file = generate.attention_file;
+  return output;
+}
+
+/// The one square table: the whole text is run once more, so that every row comes from the same pass.
+void write_attention(const GenerateCommand& generate, Session& session, const Opened& opened,
+                     const std::vector<TokenId>& new_ids) {
+  auto ids = opened.prompt;
+  ids.insert(ids.end(), new_ids.begin(), new_ids.end());
+  const auto& config = opened.model.config();
+  const auto n = static_cast<std::int64_t>(ids.size());
+  if (n > config.n_ctx)
+    throw Error(ErrorCode::input, fmt::format("--attention: expected at most {} tokens (the model's context), found {}",
+                                              config.n_ctx, n));
+  const auto request = resolve({}, config);
+  const TableDescription description{opened.model.directory().string(), "weights", axes_of(request, config, n),
+                                     opened.labels(ids), true};
+  attention_output(generate).write(byte_count(description.axes), to_string(description.shape()),
+                                   [&](TableWriter& writer) { inspect(session, ids, request, description, writer); });
 }
 
 /// What one command line could still get wrong, before anything is opened.
 void check(const GenerateCommand& generate) {
   for (const auto& stop : generate.stops)
     if (stop.empty()) throw Error(ErrorCode::usage, "--stop: expected a text, found an empty one");
+  if (!generate.attention_file.empty()) attention_output(generate).check();
   if (generate.logprobs > 0 && !generate.json && !generate.jsonl)
     throw Error(ErrorCode::usage, "--logprobs: expected --json or --jsonl with it, found neither");
 }
@@ -127,22 +160,16 @@ void report(const GenerationSummary& summary) {
                         generation.reason == StopReason::interrupted ? " (the result is partial)" : ""));
 }
 
-/// Without any prompt token there is nothing to run: the begin token stands in, where the model has one.
-std::vector<TokenId> begin_somewhere(std::vector<TokenId> ids, const Config& config) {
-  if (ids.empty() && config.bos) ids.push_back(*config.bos);
-  return ids;
-}
-
 int run(GenerateCommand& generate) {
   check(generate);
   const auto begun = Clock::now();
-  const auto tokenizer = Tokenizer::open(generate.model.directory());
-  if (!tokenizer && !generate.stops.empty())
+  const auto opened = open(generate.model, generate.prompt);
+  const auto* vocabulary = opened.vocabulary();
+  if (vocabulary == nullptr && !generate.stops.empty())
     throw Error(ErrorCode::model, "tokenizer: expected one for --stop, found none in the model directory");
-  const auto* vocabulary = tokenizer ? &*tokenizer : nullptr;
-  const auto model = generate.model.load();
-  const auto prompt = begin_somewhere(generate.prompt.read_ids(vocabulary, model.config().bos), model.config());
-  Session session(model, static_cast<int>(generate.model.threads));
+  Session session(opened.model, static_cast<int>(generate.model.threads));
+  const auto effect = generate.ablation.measure(opened, session.threads());
+  session.ablate(generate.ablation.heads());
   generate.sampling.seed =
       generate.seed == random_seed ? std::random_device{}() : static_cast<std::uint64_t>(generate.seed);
   Sampler sampler(generate.sampling);
@@ -150,12 +177,14 @@ int run(GenerateCommand& generate) {
 
   catch_interrupts();
   const auto output = make_output(generate, vocabulary);
-  auto generation = stream(generate, session, sampler, prompt, vocabulary, *output);
-  const GenerationSummary summary{generate.model.directory().string(), prompt,           std::move(generation),
-                                  generate.sampling,                   generate.options.cache, session.threads(),
-                                  load_seconds};
+  auto generation = stream(generate, session, sampler, opened.prompt, vocabulary, *output);
+  const GenerationSummary summary{generate.model.directory().string(), opened.prompt, std::move(generation),
+                                  generate.sampling, generate.options.cache, session.threads(), load_seconds,
+                                  effect ? std::optional(ablation_json(*effect, generate.ablation, opened)) : std::nullopt};
   output->end(summary);
   report(summary);
+  if (effect) log::info(ablation_text(*effect, generate.ablation, opened));
+  if (!generate.attention_file.empty()) write_attention(generate, session, opened, summary.generation.ids);
   return summary.generation.reason == StopReason::interrupted ? interrupted : ok;
 }
 

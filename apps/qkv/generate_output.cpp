@@ -79,6 +79,7 @@ class JsonOutput : public GenerateOutput {
     object["seed"] = summary.sampling.seed;
     object["sampling"] = sampling_json(summary.sampling);
     object["logprobs"] = logprobs_;
+    if (summary.ablation) object["ablation"] = *summary.ablation;
     object["timing"] = timing_json(summary);
     write_out_now(object.dump() + "\n");
   }

@@ -31,6 +31,7 @@ struct GenerationSummary {
   bool cache;
   int threads;
   double load_seconds;
+  std::optional<OrderedJson> ablation;
 };
 
 /// Where a generation goes: one of these per output form.

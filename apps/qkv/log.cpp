@@ -56,7 +56,7 @@ std::shared_ptr<spdlog::logger> make_logger(const Options& options) {
 }
 
 struct State {
-  int verbosity = 0;
+  Options options;
   std::shared_ptr<spdlog::logger> logger = make_logger({});
 };
 
@@ -69,7 +69,7 @@ State& state() {
 
 void configure(const Options& options) {
   try {
-    state() = {options.verbosity, make_logger(options)};
+    state() = {options, make_logger(options)};
   } catch (const spdlog::spdlog_ex& e) {
     throw Error(ErrorCode::failed, options.file + ": the log file cannot be written: " + e.what());
   }
@@ -80,6 +80,11 @@ void info(const std::string& message) { state().logger->info(message); }
 void warn(const std::string& message) { state().logger->warn(message); }
 void error(const std::string& message) { state().logger->error(message); }
 
-bool shows_progress() { return state().verbosity >= 0 && ::isatty(STDERR_FILENO) == 1; }
+bool colors_stdout() {
+  const auto mode = color_mode(state().options.color);
+  return mode == spdlog::color_mode::always || (mode == spdlog::color_mode::automatic && ::isatty(STDOUT_FILENO) == 1);
+}
+
+bool shows_progress() { return state().options.verbosity >= 0 && ::isatty(STDERR_FILENO) == 1; }
 
 }  // namespace qkv::app::log

@@ -20,6 +20,9 @@ void info(const std::string& message);
 void warn(const std::string& message);
 void error(const std::string& message);
 
+/// Whether results on standard output may be coloured: as --color says, else on a terminal unless NO_COLOR is set.
+[[nodiscard]] bool colors_stdout();
+
 /// Whether a line that is overwritten as work goes on belongs on stderr: it is a terminal, and nobody asked for quiet.
 [[nodiscard]] bool shows_progress();
 

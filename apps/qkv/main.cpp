@@ -5,9 +5,12 @@
 #include <array>
 #include <exception>
 #include <map>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
+#include "help.hpp"
 #include "log.hpp"
 #include "output.hpp"
 #include "program.hpp"
@@ -18,7 +21,7 @@
 namespace qkv::app {
 namespace {
 
-constexpr std::array commands{add_generate_command, add_tokenize_command, add_info_command, add_completion_command};
+constexpr std::array commands{add_generate_command, add_attention_command, add_heads_command, add_tokenize_command, add_info_command, add_completion_command};
 
 struct GlobalOptions {
   bool quiet = false;
@@ -85,6 +88,7 @@ int run(int argc, const char* const* argv) {
   program.cli.description("Open a small decoder-only transformer, generate text from it, and look inside its attention.");
   program.cli.require_subcommand(1);
   program.cli.fallthrough();
+  program.cli.formatter(std::make_shared<HelpFormatter>());
   GlobalOptions globals;
   globals.add_to(program.cli);
   for (const auto add : commands) add(program);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -42,6 +43,29 @@ CLI::Option* add_integer(CLI::App& command, const std::string& names, std::int64
 CLI::Option* add_number(CLI::App& command, const std::string& names, double& value, double min, double max,
                         const std::string& help) {
   return add(command, names, value, min, max, help, fmt::format("a number from {} to {}", min, max));
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t number = 0;
+  if (!parse(text, std::int64_t{0}, std::numeric_limits<std::int64_t>::max(), number)) return std::nullopt;
+  return number;
+}
+
+std::vector<std::int64_t> parse_list(std::string_view text, std::string_view what) {
+  constexpr std::int64_t most = 1 << 16;  // no model has as many layers or heads
+  std::vector<std::int64_t> numbers;
+  while (!text.empty()) {
+    const auto comma = std::min(text.find(','), text.size());
+    const auto part = text.substr(0, comma);
+    const auto dash = std::min(part.find('-'), part.size());
+    const auto first = parse_integer(part.substr(0, dash));
+    const auto last = dash == part.size() ? first : parse_integer(part.substr(dash + 1));
+    if (!first || !last || *first > *last || *last >= most || comma + 1 == text.size())
+      throw Error(ErrorCode::usage, fmt::format("{}: expected numbers such as 0,2,5-7, found '{}'", what, text));
+    for (auto number = *first; number <= *last; ++number) numbers.push_back(number);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return numbers;
 }
 
 std::vector<TokenId> parse_ids(std::string_view text, std::string_view what) {

@@ -40,6 +40,16 @@ void put_text(OrderedJson& object, const std::string& key, std::string_view text
   object[key + "_hex"] = hex;
 }
 
+OrderedJson tokens_json(std::span<const TokenLabel> tokens) {
+  auto list = OrderedJson::array();
+  for (const auto& token : tokens) {
+    OrderedJson one{{"id", token.id}};
+    put_text(one, "text", token.text);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 std::string TextTable::text() const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "qkv/inspect/table.hpp"
 
 namespace qkv::app {
 
@@ -18,6 +21,9 @@ using OrderedJson = nlohmann::ordered_json;
 /// Puts text under `key`. JSON is UTF-8: bytes that are not become U+FFFD, and all bytes stand in hexadecimal beside it
 /// under `key`_hex.
 void put_text(OrderedJson& object, const std::string& key, std::string_view text);
+
+/// [{"id", "text"}], one entry a token.
+[[nodiscard]] OrderedJson tokens_json(std::span<const TokenLabel> tokens);
 
 /// Columns, each as wide as its widest cell on a terminal. Numbers to the right where `right` says so.
 class TextTable {

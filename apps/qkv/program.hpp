@@ -16,6 +16,8 @@ struct Program {
 
 /// One per command, each in its own file; main.cpp lists them.
 void add_generate_command(Program& program);
+void add_attention_command(Program& program);
+void add_heads_command(Program& program);
 void add_tokenize_command(Program& program);
 void add_info_command(Program& program);
 void add_completion_command(Program& program);

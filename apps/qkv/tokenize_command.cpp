@@ -144,6 +144,7 @@ void add_tokenize_command(Program& program) {
   tokenize->prompt.add_to(*command);
   command->add_option("--format", tokenize->format, "Output")
       ->check(CLI::IsMember({"table", "json", "ids"}))
+      ->type_name("table|json|ids")
       ->capture_default_str();
   command->add_flag("--decode", tokenize->decode, "The other way: ids from the arguments or standard input to bytes");
   command->add_flag("--lines", tokenize->lines, "One JSON string a line in, one JSON object a line out");

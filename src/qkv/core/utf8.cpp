@@ -39,6 +39,15 @@ std::size_t expected_length(unsigned char lead) {
   return 0;
 }
 
+/// Whether a continuation byte may come second: some would make an overlong form, a surrogate, or too large a number.
+bool may_be_second(unsigned char lead, unsigned char second) {
+  if (lead == 0xE0) return second >= 0xA0;
+  if (lead == 0xED) return second <= 0x9F;
+  if (lead == 0xF0) return second >= 0x90;
+  if (lead == 0xF4) return second <= 0x8F;
+  return true;
+}
+
 }  // namespace
 
 std::size_t whole_characters(std::string_view text) {
@@ -46,7 +55,10 @@ std::size_t whole_characters(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(text.size(), 3); ++back) {
     const auto at = text.size() - back;
     if (is_continuation(text[at])) continue;
-    return expected_length(static_cast<unsigned char>(text[at])) > back ? at : text.size();
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const bool open = expected_length(lead) > back &&
+                      (back == 1 || may_be_second(lead, static_cast<unsigned char>(text[at + 1])));
+    return open ? at : text.size();
   }
   return text.size();
 }

@@ -99,7 +99,8 @@ Generation generate(Session& session, std::span<const TokenId> prompt, Sampler& 
   const auto& config = session.model().config();
   check_room(config, prompt, options);
   session.rewind(0);
-  session.reserve(std::min(config.n_ctx, static_cast<std::int64_t>(prompt.size()) + options.max_new_tokens));
+  const auto length = std::min(config.n_ctx, static_cast<std::int64_t>(prompt.size()));
+  session.reserve(length + std::clamp<std::int64_t>(options.max_new_tokens, 0, config.n_ctx - length));
   Window window(config, prompt, options.overflow);
   std::vector<TokenId> history(prompt.begin(), prompt.end());
   Generation result;

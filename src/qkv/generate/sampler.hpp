@@ -6,6 +6,7 @@
 
 #include "qkv/core/token_id.hpp"
 #include "qkv/generate/random.hpp"
+#include "qkv/model/logprobs.hpp"
 
 namespace qkv {
 
@@ -42,16 +43,5 @@ class Sampler {
   Random random_;
   std::vector<Candidate> candidates_;
 };
-
-/// A token and the logarithm of its probability under softmax(logits), in nats.
-struct TokenLogprob {
-  TokenId id;
-  double logprob;
-};
-
-/// log softmax(logits) at `id`.
-[[nodiscard]] double logprob_of(std::span<const float> logits, TokenId id);
-/// The `count` likeliest tokens, the likeliest first, the lower id first on ties.
-[[nodiscard]] std::vector<TokenLogprob> top_logprobs(std::span<const float> logits, std::int64_t count);
 
 }  // namespace qkv

@@ -8,10 +8,13 @@ namespace qkv {
 std::string StopMatcher::push(std::string_view text) {
   if (found_) return {};
   pending_ += text;
-  auto first = std::string::npos;
-  for (const auto& stop : stops_) first = std::min(first, pending_.find(stop));
-  found_ = first != std::string::npos;
-  auto shown = pending_.substr(0, found_ ? first : pending_.size() - held_length());
+  // The stop text that is whole first, so that the pieces in which the text comes make no difference.
+  auto first = std::pair(std::string::npos, std::string::npos);  // its end and its beginning
+  for (const auto& stop : stops_)
+    if (const auto begin = pending_.find(stop); begin != std::string::npos)
+      first = std::min(first, std::pair(begin + stop.size(), begin));
+  found_ = first.first != std::string::npos;
+  auto shown = pending_.substr(0, found_ ? first.second : pending_.size() - held_length());
   pending_ = found_ ? std::string() : pending_.substr(shown.size());
   return shown;
 }

@@ -12,7 +12,7 @@ class StopMatcher {
   /// The texts must not be empty.
   explicit StopMatcher(std::vector<std::string> stops) : stops_(std::move(stops)) {}
 
-  /// Returns what can be shown by now: up to the first stop text, if one was found.
+  /// Returns what can be shown by now: up to the stop text that is whole first, if one was found.
   [[nodiscard]] std::string push(std::string_view text);
   /// What is still held.
   [[nodiscard]] std::string finish();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "qkv/core/error.hpp"
+#include "qkv/core/utf8.hpp"
 #include "qkv/io/mapped_file.hpp"
 
 namespace qkv {
@@ -13,12 +14,33 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int deepest_nesting = 200;
+
 /// What a value is, short enough for one line.
 std::string describe(const json& value) {
   constexpr std::size_t longest = 60;
   auto text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  if (text.size() > longest) text = text.substr(0, whole_characters(std::string_view(text).substr(0, longest))) + "...";
   return value.is_primitive() ? text : fmt::format("the {} {}", value.type_name(), text);
+}
+
+/// Whether brackets stand inside each other deeper than in any real file. The parser itself would go on, but whoever
+/// then copies or prints the value follows it until the stack is used up.
+bool nests_too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = text[i];
+    if (quoted && c == '\\')
+      ++i;
+    else if (c == '"')
+      quoted = !quoted;
+    else if (!quoted && (c == '[' || c == '{') && ++depth > deepest_nesting)
+      return true;
+    else if (!quoted && (c == ']' || c == '}'))
+      --depth;
+  }
+  return false;
 }
 
 /// Watches the parser for keys that come twice in one object.
@@ -47,6 +69,8 @@ class DuplicateWatch {
 }  // namespace
 
 json parse_json(std::string_view text, const std::string& where, bool refuse_duplicates) {
+  if (nests_too_deep(text))
+    throw Error(ErrorCode::model, fmt::format("{}: expected JSON nested at most {} deep, found more", where, deepest_nesting));
   try {
     if (!refuse_duplicates) return json::parse(text);
     DuplicateWatch watch(where);
@@ -104,6 +128,7 @@ const json& JsonReader::raw(std::string_view key) const {
 
 std::int64_t JsonReader::integer(std::string_view key, IntegerRange range) const {
   const auto expected = [&] {
+    if (range.min == std::numeric_limits<std::int64_t>::min()) return std::string("an integer");
     return range.max == std::numeric_limits<std::int64_t>::max()
                ? fmt::format("an integer of at least {}", range.min)
                : fmt::format("an integer from {} to {}", range.min, range.max);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "qkv/ops/elementwise.hpp"
 #include "qkv/ops/matmul.hpp"
 #include "qkv/ops/softmax.hpp"
 
@@ -65,6 +66,7 @@ void Attention::apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept
                     kept.values.columns(kv_slice, head_dim), {h, scale, pass.past}, probe, scratch.table,
                     heads.columns(slice, head_dim));
   }
+  for (const auto h : pass.ablated) ops::clear(heads.columns(h * head_dim, head_dim));
   probe(Place::head_out, heads, pass.past);
   W_o.apply(heads, out);
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "qkv/model/config.hpp"
 #include "qkv/model/observer.hpp"
 #include "qkv/model/scratch.hpp"
@@ -11,8 +14,9 @@ namespace qkv {
 /// T new tokens that follow `past` kept ones.
 struct Pass {
   std::int64_t past = 0;
-  std::int64_t count = 0;                     // T
-  const ops::RotaryTable* rotary = nullptr;   // null where positions are not rotary
+  std::int64_t count = 0;  // T
+  const ops::RotaryTable* rotary = nullptr;  // null where positions are not rotary
+  std::span<const std::int64_t> ablated;     // heads of this layer whose output is left out before W_o
 };
 
 /// The keys and values of one layer: rows 0 .. past are there already, the pass fills the next T.

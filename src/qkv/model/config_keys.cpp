@@ -32,19 +32,17 @@ RotaryScaling read_scaling(const JsonReader& scaling, std::int64_t original_n_ct
   RotaryScaling result;
   const auto type = scaling_type(scaling);
   if (type == "default") return result;
+  if (type != "linear" && type != "llama3")
+    scaling.fail(scaling.has("rope_type") ? "rope_type" : "type", "one of default, linear, llama3");
+  result.kind = type == "linear" ? RotaryScaling::Kind::linear : RotaryScaling::Kind::llama3;
   result.factor = scaling.number("factor", factor_range);
-  if (type == "linear") {
-    result.kind = RotaryScaling::Kind::linear;
-  } else if (type == "llama3") {
-    result.kind = RotaryScaling::Kind::llama3;
+  if (type == "llama3") {
     result.low_frequency_factor = scaling.number("low_freq_factor", factor_range);
     result.high_frequency_factor = scaling.number("high_freq_factor", factor_range);
     if (result.high_frequency_factor <= result.low_frequency_factor)
       scaling.fail("high_freq_factor", fmt::format("more than low_freq_factor {}", result.low_frequency_factor));
     result.original_n_ctx = static_cast<double>(
         scaling.integer_or("original_max_position_embeddings", original_n_ctx, context_range));
-  } else {
-    scaling.fail(scaling.has("rope_type") ? "rope_type" : "type", "one of default, linear, llama3");
   }
   return result;
 }

@@ -60,7 +60,7 @@ const Family& find_family(const JsonReader& reader) {
   if (!type.empty()) reader.fail("model_type", fmt::format("one of {}", names));
   if (!reader.has("architectures")) reader.fail("model_type", fmt::format("one of {}", names));
   for (const auto& family : families())
-    if (reader.raw("architectures") == nlohmann::json::array({family.architecture})) return family;
+    if (!family.architecture.empty() && reader.raw("architectures") == nlohmann::json::array({family.architecture})) return family;
   reader.fail("architectures", fmt::format("that of one of {}", names));
 }
 

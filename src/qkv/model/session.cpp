@@ -18,7 +18,8 @@ int thread_advice(const Config& config) {
 }
 
 Session::Session(const Model& model, int threads)
-    : model_(model), threads_(threads > 0 ? threads : thread_advice(model.config())) {
+    : model_(model), threads_(threads > 0 ? threads : thread_advice(model.config())),
+      ablated_(static_cast<std::size_t>(model.config().n_layers)) {
   ops::blas::set_threads(threads_);
   const auto& position = model.config().position;
   if (position.kind == PositionConfig::Kind::rotary)
@@ -29,13 +30,14 @@ ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observ
   check(ids);
   const auto& config = model_.config();
   const Probe probe(observer);
-  const Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr};
+  Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr, {}};
   reserve(pass.past + pass.count);
 
   const auto x = scratch_.x.view(pass.count, config.d_model);  // the residual stream
   embed(ids, probe, x);
   for (std::int64_t layer = 0; layer < config.n_layers; ++layer) {
     probe.in_layer(layer)(Place::residual, x, pass.past);
+    pass.ablated = ablated_[static_cast<std::size_t>(layer)];
     model_.blocks()[static_cast<std::size_t>(layer)].apply(x, pass, kept(layer), scratch_, probe.in_layer(layer));
   }
   probe.in_layer(config.n_layers)(Place::residual, x, pass.past);
@@ -81,6 +83,17 @@ KeyValues Session::kept(std::int64_t layer) const {
   const auto width = model_.config().attention.kv_width();
   const auto index = static_cast<std::size_t>(layer);
   return {keys_[index].view(capacity_, width), values_[index].view(capacity_, width)};
+}
+
+void Session::ablate(std::span<const HeadId> heads) {
+  const auto& config = model_.config();
+  for (const auto& [layer, head] : heads) {
+    if (layer < 0 || layer >= config.n_layers || head < 0 || head >= config.attention.n_heads)
+      throw Error(ErrorCode::usage,
+                  fmt::format("ablate: expected layers 0 to {} and heads 0 to {}, found {}:{}", config.n_layers - 1,
+                              config.attention.n_heads - 1, layer, head));
+    ablated_[static_cast<std::size_t>(layer)].push_back(head);
+  }
 }
 
 void Session::rewind(std::int64_t length) { length_ = std::clamp<std::int64_t>(length, 0, length_); }

@@ -14,6 +14,12 @@ namespace qkv {
 /// For which of the new tokens logits are wanted. The head is the largest matrix of most small models.
 enum class Rows { all, last };
 
+/// One head of one layer, both counted from 0.
+struct HeadId {
+  std::int64_t layer;
+  std::int64_t head;
+};
+
 /// What changes while a model runs: the keys and values of the current sequence, and room for one forward pass.
 /// The model must outlive it. Not for use by two threads at once.
 class Session {
@@ -32,6 +38,9 @@ class Session {
   /// Makes room for `tokens` tokens at once; forward() does it when it must, but then copies what is kept.
   void reserve(std::int64_t tokens);
 
+  /// From now on leaves out what these heads contribute, before W_o. Throws Error{usage} naming a head that is not there.
+  void ablate(std::span<const HeadId> heads);
+
   [[nodiscard]] const Model& model() const { return model_; }
   [[nodiscard]] int threads() const { return threads_; }
 
@@ -47,6 +56,7 @@ class Session {
   std::vector<Buffer> keys_;    // per layer, [capacity, Hkv K]
   std::vector<Buffer> values_;  // per layer, [capacity, Hkv K]
   std::optional<ops::RotaryTable> rotary_;
+  std::vector<std::vector<std::int64_t>> ablated_;  // per layer
   Scratch scratch_;
   Buffer logits_;  // [rows wanted, V]
 };

@@ -16,15 +16,16 @@ constexpr std::size_t most_problems_listed = 8;
 
 /// What a tensor must look like and does not, or nothing. Numbers are counted before a shape is trusted.
 std::optional<std::string> mismatch(const StoredTensor& tensor, const Shape& expected, bool knows_shape) {
+  const auto name = fmt::format("{}: tensor '{}'", tensor.file, tensor.name);
   if (!is_weight_dtype(tensor.dtype))
-    return fmt::format("tensor '{}': expected dtype f32, f16 or bf16, found {}", tensor.name, name_of(tensor.dtype));
+    return fmt::format("{}: expected dtype f32, f16 or bf16, found {}", name, name_of(tensor.dtype));
   if (knows_shape && tensor.shape != expected)
-    return fmt::format("tensor '{}': expected shape {}, found {}", tensor.name, to_string(expected),
+    return fmt::format("{}: expected shape {}, found {}", name, to_string(expected),
                        to_string(tensor.shape));
   const auto count = element_count(expected);
   const auto bytes = count ? checked_mul(*count, static_cast<std::int64_t>(size_of(tensor.dtype))) : std::nullopt;
   if (!bytes || static_cast<std::size_t>(*bytes) != tensor.bytes.size())
-    return fmt::format("tensor '{}': expected {} bytes for {} {}, found {}", tensor.name,
+    return fmt::format("{}: expected {} bytes for {} {}, found {}", name,
                        bytes ? fmt::format("{}", *bytes) : "too many", name_of(tensor.dtype), to_string(expected),
                        tensor.bytes.size());
   return std::nullopt;

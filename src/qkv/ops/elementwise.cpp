@@ -1,5 +1,6 @@
 #include "qkv/ops/elementwise.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace qkv::ops {
@@ -24,6 +25,13 @@ void multiply(ConstMatrixView x, MatrixView y) {
 void scale(float factor, MatrixView y) {
   for (std::int64_t t = 0; t < y.rows; ++t)
     for (auto& number : y.row(t)) number *= factor;
+}
+
+void clear(MatrixView y) {
+  for (std::int64_t t = 0; t < y.rows; ++t) {
+    const auto row = y.row(t);
+    std::fill(row.begin(), row.end(), 0.0F);
+  }
 }
 
 }  // namespace qkv::ops

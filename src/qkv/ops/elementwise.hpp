@@ -13,4 +13,7 @@ void multiply(ConstMatrixView x, MatrixView y);
 /// y *= factor.
 void scale(float factor, MatrixView y);
 
+/// y = 0.
+void clear(MatrixView y);
+
 }  // namespace qkv::ops

@@ -11,12 +11,12 @@ void softmax(std::span<float> row) {
   float largest = row.front();
 #pragma omp simd reduction(max : largest)
   for (std::size_t i = 0; i < row.size(); ++i) largest = std::max(largest, row[i]);
-  float sum = 0.0F;
+  double sum = 0.0;  // a long row of f32 additions would be off by more than 1e-6
   for (auto& cell : row) {
     cell = std::exp(cell - largest);
-    sum += cell;
+    sum += static_cast<double>(cell);
   }
-  const auto share = 1.0F / sum;
+  const auto share = static_cast<float>(1.0 / sum);
   for (auto& cell : row) cell *= share;
 }
 

@@ -47,7 +47,8 @@ class ByteLevelPreTokenizer final : public PreTokenizer {
 
   void split(const Piece& piece, const PieceSink& next) const override {
     if (!add_prefix_space_ || piece.text.substr(0, 1) == " ") return spell(piece, next);
-    const auto prefixed = " " + std::string(piece.text);
+    std::string prefixed = " ";
+    prefixed += piece.text;
     spell({prefixed, piece.at_start}, next);
   }
   bool is_byte_level() const override { return true; }

@@ -36,8 +36,9 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
     if (table_ == Table::merges) {
       if (!append_merge(document_.merges, text)) refuse_merge(in_quotes(text));
     } else if (table_ == Table::merge_pair) {
+      if (n_halves_ == 2) refuse_merge("an array of more than two");
       document_.merges.push_back(text);
-      if (++n_halves_ > 2) refuse_merge("an array of three");
+      ++n_halves_;
     } else {
       return value(std::move(text));
     }
@@ -64,7 +65,6 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   bool start_array(std::size_t) override {
     if (table_ == Table::merges) {
       table_ = Table::merge_pair;
-      n_halves_ = 0;
       return true;
     }
     if (at_model_key("merges")) {
@@ -78,6 +78,7 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   bool end_array() override {
     if (table_ == Table::merge_pair) {
       if (n_halves_ != 2) refuse_merge(fmt::format("an array of {}", n_halves_));
+      n_halves_ = 0;
       table_ = Table::merges;
     } else if (table_ == Table::merges) {
       table_ = Table::none;
@@ -151,7 +152,7 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
 
   [[noreturn]] void refuse_merge(const std::string& found) const {
     throw Error(ErrorCode::model, fmt::format(R"({}: merge {}: expected "left right" or ["left", "right"], found {})",
-                                              table_name("merges"), document_.merges.size() / 2, found));
+                                              table_name("merges"), (document_.merges.size() - n_halves_) / 2, found));
   }
 
   std::string table_name(std::string_view key) const {
@@ -164,7 +165,7 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   Table table_ = Table::none;
   std::vector<Open> open_;
   std::string key_;
-  std::size_t n_halves_ = 0;
+  std::size_t n_halves_ = 0;  // of the pair that is being read
 };
 
 TokenizerDocument read(std::string_view text, const std::string& where, bool is_vocabulary) {

@@ -68,7 +68,10 @@ StoredTensor read_entry(const std::string& file, const std::string& name, const 
   const auto shape = entry.integers("shape", {.min = 0});
   const auto offsets = entry.integers("data_offsets", {.min = 0});
   const auto size = static_cast<std::int64_t>(data.size());
-  if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > size)
+  if (offsets.size() == 2 && offsets[1] > size)
+    fail(file, fmt::format("tensor '{}': expected data up to byte {}, found only {} bytes (the file is cut short)", name,
+                           offsets[1], size));
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
     entry.fail("data_offsets", fmt::format("[begin, end] within the {} bytes of data", size));
   const auto count = element_count(shape);
   const auto expected = count ? checked_mul(*count, static_cast<std::int64_t>(size_of(dtype))) : std::nullopt;

@@ -1,0 +1,26 @@
+#include "opened.hpp"
+
+#include <fmt/format.h>
+
+namespace qkv::app {
+
+std::string Opened::text_of(TokenId id) const {
+  const bool known = tokenizer && static_cast<std::size_t>(id) < tokenizer->size();
+  return known ? tokenizer->bytes(id) : fmt::format("{}", id);
+}
+
+std::vector<TokenLabel> Opened::labels(std::span<const TokenId> ids) const {
+  std::vector<TokenLabel> labels;
+  for (const auto id : ids) labels.push_back({id, text_of(id)});
+  return labels;
+}
+
+Opened open(const ModelOptions& model_options, const PromptOptions& prompt_options) {
+  auto tokenizer = Tokenizer::open(model_options.directory());
+  auto model = model_options.load();
+  auto prompt = prompt_options.read_ids(tokenizer ? &*tokenizer : nullptr, model.config().bos);
+  if (prompt.empty() && model.config().bos) prompt.push_back(*model.config().bos);
+  return {std::move(tokenizer), std::move(model), std::move(prompt)};
+}
+
+}  // namespace qkv::app

@@ -1,0 +1,89 @@
+#include "output_format.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+
+#include "output.hpp"
+#include "qkv/core/error.hpp"
+#include "qkv/inspect/writers/csv_writer.hpp"
+#include "qkv/inspect/writers/html_writer.hpp"
+#include "qkv/inspect/writers/json_writer.hpp"
+#include "qkv/inspect/writers/npy_writer.hpp"
+#include "qkv/inspect/writers/picture_writer.hpp"
+#include "qkv/inspect/writers/safetensors_writer.hpp"
+#include "qkv/inspect/writers/text_writer.hpp"
+
+namespace qkv::app {
+namespace {
+
+/// Columns of the terminal; of COLUMNS, or 100, where standard output is none.
+std::int64_t terminal_width() {
+  constexpr std::int64_t usual = 100;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  if (columns == nullptr) return usual;
+  const std::string_view text(columns);
+  std::int64_t width = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), width);
+  return parsed.ec == std::errc() && width > 0 ? width : usual;
+}
+
+template <PictureFormat Format>
+std::unique_ptr<TableWriter> make_picture(Sink& sink, const WriterOptions& options) {
+  PictureOptions picture;
+  picture.log_scale = options.log_scale;
+  return picture_writer(sink, Format, picture);
+}
+
+constexpr std::array<OutputFormat, 9> formats{{
+    {"table", "", 0, 0.0,
+     [](Sink& sink, const WriterOptions& options) { return text_writer(sink, {terminal_width(), options.color}); }},
+    {"csv", "layer,", 0, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
+    {"json", "{\"schema\":\"qkv.", 0, 13.0, [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
+    {"npy", "\x93NUMPY", 0, 4.0, [](Sink& sink, const WriterOptions&) { return npy_writer(sink); }},
+    {"safetensors", "{\"__metadata__\":{\"model\":", 8, 4.0,
+     [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
+    {"png", "\x89PNG", 0, 0.0, make_picture<PictureFormat::png>},
+    {"svg", "<?xml", 0, 0.0, make_picture<PictureFormat::svg>},
+    {"pdf", "%PDF", 0, 0.0, make_picture<PictureFormat::pdf>},
+    {"html", "<!doctype html>", 0, 1.4, [](Sink& sink, const WriterOptions&) { return html_writer(sink); }},
+}};
+
+}  // namespace
+
+std::span<const OutputFormat> output_formats() { return formats; }
+
+const OutputFormat& find_format(std::string_view name, const std::filesystem::path& file) {
+  const auto ending = file.extension().string();
+  const auto wanted = !name.empty() ? std::string(name) : file.empty() ? "table" : ending.substr(ending.empty() ? 0 : 1);
+  std::string names;
+  for (const auto& format : formats) {
+    if (format.name == wanted || (wanted == "txt" && format.name == "table")) return format;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+  }
+  throw Error(ErrorCode::usage, fmt::format("{}: expected --format or an ending, one of {}, found '{}'",
+                                            file.empty() ? "--format" : file.string(), names, wanted));
+}
+
+void refuse_to_overwrite(const std::filesystem::path& file, const OutputFormat& format) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream || stream.peek() == std::ifstream::traits_type::eof()) return;
+  std::string begin(format.signature.size(), '\0');
+  stream.seekg(static_cast<std::streamoff>(format.signature_offset));
+  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (!format.signature.empty() && begin == format.signature) return;
+  throw Error(ErrorCode::usage, fmt::format("{}: expected no such file or an earlier {} output, found something else; "
+                                            "--force overwrites it",
+                                            file.string(), format.name));
+}
+
+void StandardOutput::write(std::string_view bytes) { write_out(bytes); }
+
+}  // namespace qkv::app

@@ -1,0 +1,67 @@
+#include "table_output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "log.hpp"
+#include "output.hpp"
+#include "qkv/core/error.hpp"
+
+namespace qkv::app {
+namespace {
+
+constexpr double large = 1U << 30U;       // asks for --force
+constexpr double worth_telling = 1U << 20U;
+
+std::string human_size(double bytes) {
+  if (bytes < 1e6) return fmt::format("{:.0f} kB", bytes / 1e3);
+  if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
+  return fmt::format("{:.2f} GB", bytes / 1e9);
+}
+
+}  // namespace
+
+void TableOutput::add_to(CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto& one : output_formats()) names.emplace_back(one.name);
+  command.add_option("--format", format, "Output form")
+      ->check(CLI::IsMember(names))
+      ->type_name(fmt::format("{}", fmt::join(names, "|")))
+      ->default_str("by the ending of -o, else table");
+  command.add_option("-o,--output", file, "File to write, complete or not at all")->type_name("FILE");
+  command.add_flag("--force", force, "Allow more than 1 GiB, and overwriting what is no earlier output");
+  command.add_flag("--log", log_scale, "Pictures: a logarithmic colour scale");
+}
+
+void TableOutput::check() const {
+  const auto& chosen = find_format(format, file);
+  if (!file.empty() && !force) refuse_to_overwrite(file, chosen);
+}
+
+void TableOutput::write(std::int64_t bytes, const std::string& shape,
+                        const std::function<void(TableWriter&)>& fill) const {
+  const auto& chosen = find_format(format, file);
+  const auto expected = static_cast<double>(bytes) / 4.0 * chosen.bytes_per_number;
+  if (expected > large && !force)
+    throw Error(ErrorCode::usage, fmt::format("output: expected at most 1 GiB without --force, found about {} for {}",
+                                              human_size(expected), shape));
+  const auto told = fmt::format("{} of {} numbers, about {}", chosen.name, shape, human_size(expected));
+  if (expected > worth_telling)
+    log::info(told);
+  else
+    log::debug(told);
+
+  if (file.empty()) {
+    StandardOutput sink;
+    const bool color = log::colors_stdout();
+    fill(*chosen.make(sink, {log_scale, color}));
+    return;
+  }
+  AtomicFile sink(file);
+  fill(*chosen.make(sink, {log_scale, false}));
+  sink.commit();
+}
+
+}  // namespace qkv::app

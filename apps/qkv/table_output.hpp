@@ -1,0 +1,28 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "output_format.hpp"
+
+namespace qkv::app {
+
+/// Where a table of numbers goes, and in which form: the options, and the writing.
+struct TableOutput {
+  std::string format;
+  std::string file;
+  bool force = false;
+  bool log_scale = false;
+
+  void add_to(CLI::App& command);
+
+  /// What can be refused before anything is opened. Throws Error{usage}.
+  void check() const;
+  /// Says how much is coming, then lets `fill` write to the format's writer; a file appears when it is complete. `bytes`:
+  /// of the numbers as f32. Throws Error{usage} for more than 1 GiB without --force.
+  void write(std::int64_t bytes, const std::string& shape, const std::function<void(TableWriter&)>& fill) const;
+};
+
+}  // namespace qkv::app

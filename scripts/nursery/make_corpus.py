@@ -1,0 +1,85 @@
+"""Write the corpus: stories to train on, stories to test on, and coreference pairs.
+
+    python3 make_corpus.py [DIRECTORY [MEGABYTES [FIRST [practice]]]]
+
+The training stories are those numbered from FIRST on (1 unless told). With
+"practice", plots in which words come again and plots full of gifts are more frequent than usual.
+"""
+import collections
+import json
+import pathlib
+import random
+import re
+import sys
+
+import plots_animals
+import plots_journeys
+import plots_kindness
+import plots_things
+import plots_words
+from pairs import make_pairs
+from story import Story
+
+PLOTS = plots_animals.PLOTS + plots_kindness.PLOTS + plots_things.PLOTS + plots_journeys.PLOTS + plots_words.PLOTS
+PRACTICE = 2 * (plots_words.PLOTS + [plots_journeys.errand]) + 16 * [plots_kindness.share_out]
+END = "<|endoftext|>"
+
+
+def story(seed, plots=PLOTS):
+    """The story with this number: the same one every time."""
+    rng = random.Random(seed)
+    while True:
+        s = Story(rng)
+        rng.choice(plots)(s)
+        text = s.text()
+        if 40 <= len(text.split()) <= 115:
+            return text
+
+
+def write(path, seeds, limit, plots=PLOTS):
+    size = count = 0
+    with open(path, "w", encoding="utf-8", newline="\n") as f:
+        for seed in seeds:
+            text = story(seed, plots)
+            f.write(text + "\n" + END + "\n")
+            size += len(text) + len(END) + 2
+            count += 1
+            if size >= limit:
+                break
+    return count, size
+
+
+def unseen(pairs, text, each=120):
+    """The first pairs of each kind whose prefix the training text does not have."""
+    kept = collections.defaultdict(list)
+    for p in pairs:
+        if len(kept[p["kind"]]) < each and p["prefix"] not in text:
+            kept[p["kind"]].append(p)
+    return [p for kind in kept.values() for p in kind]
+
+
+def main():
+    out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "data")
+    megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else 30
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    plots = PLOTS + PRACTICE if sys.argv[4:] == ["practice"] else PLOTS
+    out.mkdir(exist_ok=True)
+    report = {"train": write(out / "train.txt", range(first, 10**7), int(megabytes * 1e6), plots),
+              "heldout": write(out / "heldout.txt", range(10**7, 2 * 10**7), 400_000)}
+    text = (out / "train.txt").read_text(encoding="utf-8").replace(END, "")
+    forms = collections.Counter(w.lower() for w in re.findall(r"[A-Za-z]+", text))
+    common = [w for w, n in forms.items() if n >= megabytes * 3]
+    report["word forms"] = len(common)
+    report["made-up words"] = len(forms) - len(common)
+    report["plots"] = len(set(PLOTS))
+    pairs = unseen(make_pairs(180), text)
+    with open(out / "pairs.jsonl", "w", encoding="utf-8") as f:
+        for p in pairs:
+            f.write(json.dumps(p) + "\n")
+    report["pairs"] = len(pairs)
+    (out / "corpus.json").write_text(json.dumps(report, indent=1) + "\n")
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace qkv {
+
+/// An sRGB colour.
+struct Color {
+  std::uint8_t red;
+  std::uint8_t green;
+  std::uint8_t blue;
+
+  friend bool operator==(const Color&, const Color&) = default;
+};
+
+/// The page. Masked cells keep it: a cell that holds a number never has it, not even where the number is 0.
+inline constexpr Color paper{255, 255, 255};
+inline constexpr Color ink{34, 34, 40};
+
+/// Black or white ink, whichever reads better on `background`.
+[[nodiscard]] Color readable_on(Color background);
+
+/// One mark on the colour bar.
+struct ScaleTick {
+  double position;  // 0 .. 1 along the bar
+  std::string label;
+};
+
+/// What colour a number has. The colours are evenly spaced for the eye: their lightness in OKLab (Ottosson, "A
+/// perceptual color space for image processing", 2020) is a linear function of the position on the bar, and hue and
+/// chroma change slowly beside it.
+///
+/// A sequential scale goes from 0 (light) to `limit` (dark), a diverging one from -limit (dark blue) over 0 (light) to
+/// +limit (dark red). With a logarithmic mapping equal ratios are equal steps: magnitudes up to floor() have the colour
+/// of 0, which its tick says.
+class ColorScale {
+ public:
+  enum class Kind { sequential, diverging };
+  enum class Mapping { linear, logarithmic };
+
+  /// `limit` is a magnitude: the largest number that is shown. Where it is not a positive number, 1 stands for it.
+  ColorScale(Kind kind, Mapping mapping, double limit);
+
+  /// NaN is masked: paper. Numbers beyond the limit, infinities too, have the colour of the limit.
+  [[nodiscard]] Color operator()(float value) const;
+  /// The colour at a position of the bar, 0 .. 1.
+  [[nodiscard]] Color at(double position) const;
+  /// Where on the bar a number stands; not for NaN.
+  [[nodiscard]] double position(double value) const;
+
+  /// Marks for the bar, from its low to its high end. The high end is always marked.
+  [[nodiscard]] std::vector<ScaleTick> ticks() const;
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] Mapping mapping() const { return mapping_; }
+  [[nodiscard]] double limit() const { return limit_; }
+  /// Logarithmic: the power of ten below which magnitudes count as 0, at least four decades below the limit. Linear: 0.
+  [[nodiscard]] double floor() const { return floor_; }
+
+ private:
+  [[nodiscard]] double strength(double magnitude) const;
+
+  Kind kind_;
+  Mapping mapping_;
+  double limit_;
+  double floor_ = 0;
+  std::vector<Color> colors_;  // along the bar
+};
+
+/// A number in two significant digits, more before the point where it is large: "0.041", "3.4e-05", "128", "0".
+[[nodiscard]] std::string short_number(double value);
+
+}  // namespace qkv

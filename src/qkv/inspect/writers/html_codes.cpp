@@ -1,0 +1,123 @@
+#include "qkv/inspect/writers/html_codes.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace qkv {
+namespace {
+
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::int64_t most_exact_bytes = std::int64_t{4} << 20U;
+
+/// `bits` as characters of six bits each, most significant first.
+void put_characters(std::uint32_t bits, int characters, std::string& text) {
+  for (int shift = 6 * (characters - 1); shift >= 0; shift -= 6)
+    text += alphabet[(bits >> static_cast<unsigned>(shift)) & 63U];
+}
+
+struct Decimal {
+  std::uint32_t mantissa;  // as many digits as were asked for
+  int exponent;            // of ten
+};
+
+/// A finite number above 0, rounded to `digits` significant decimal digits, halves up.
+Decimal to_decimal(double number, int digits) {
+  const double limit = std::pow(10.0, digits);
+  int exponent = static_cast<int>(std::floor(std::log10(number))) + 1 - digits;
+  const auto scaled = [&] {
+    return exponent < 0 ? number * std::pow(10.0, -exponent) : number / std::pow(10.0, exponent);
+  };
+  double mantissa = std::round(scaled());
+  while (mantissa >= limit || mantissa * 10 < limit) {  // the logarithm, or the rounding, crossed a power of ten
+    exponent += mantissa >= limit ? 1 : -1;
+    mantissa = std::round(scaled());
+  }
+  return {static_cast<std::uint32_t>(mantissa), exponent};
+}
+
+}  // namespace
+
+std::string_view name_of(HtmlCode code) {
+  switch (code) {
+    case HtmlCode::f32:
+      return "f32";
+    case HtmlCode::dec4:
+      return "dec4";
+    case HtmlCode::dec5:
+      break;
+  }
+  return "dec5";
+}
+
+HtmlCode choose_html_code(std::string_view what, std::int64_t cells) {
+  if (cells <= most_exact_bytes / 4) return HtmlCode::f32;
+  return what == "weights" ? HtmlCode::dec4 : HtmlCode::dec5;
+}
+
+std::uint32_t html_dec4(float number) {
+  if (number == 0) return 0;
+  if (!(number > 0) || std::isinf(number)) return 2;
+  const auto decimal = to_decimal(number, 4);
+  if (decimal.exponent > -4) return 3;
+  const auto e = static_cast<std::uint32_t>(-4 - decimal.exponent);
+  return e > 28 ? 1 : 4 + 9000 * e + (decimal.mantissa - 1000);
+}
+
+std::uint32_t html_dec5(float number) {
+  if (number == 0) return 0;
+  if (std::isnan(number)) return 1;
+  const std::uint32_t sign = std::signbit(number) ? 1 : 0;
+  if (std::isinf(number)) return 2 + sign;
+  const auto decimal = to_decimal(std::abs(number), 5);
+  const auto e = static_cast<std::uint32_t>(decimal.exponent + 50);
+  return 4 + 90000 * (2 * e + sign) + (decimal.mantissa - 10000);
+}
+
+void Base64::put(unsigned char byte, std::string& text) {
+  bits_ = (bits_ << 8U) | byte;
+  if (++bytes_ < 3) return;
+  put_characters(bits_, 4, text);
+  bits_ = 0;
+  bytes_ = 0;
+}
+
+void Base64::finish(std::string& text) {
+  if (bytes_ == 1) {
+    put_characters(bits_ << 4U, 2, text);
+    text += "==";
+  } else if (bytes_ == 2) {
+    put_characters(bits_ << 2U, 3, text);
+    text += '=';
+  }
+  bits_ = 0;
+  bytes_ = 0;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text;
+  Base64 base64;
+  for (const auto byte : bytes) base64.put(static_cast<unsigned char>(byte), text);
+  base64.finish(text);
+  return text;
+}
+
+void HtmlPacker::append(std::span<const float> numbers, std::string& text) {
+  for (const auto number : numbers) {
+    switch (code_) {
+      case HtmlCode::dec4:
+        put_characters(html_dec4(number), 3, text);
+        break;
+      case HtmlCode::dec5:
+        put_characters(html_dec5(number), 4, text);
+        break;
+      case HtmlCode::f32: {
+        const auto bits = std::bit_cast<std::uint32_t>(number);
+        for (unsigned shift = 0; shift < 32; shift += 8)
+          base64_.put(static_cast<unsigned char>((bits >> shift) & 0xFFU), text);
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace qkv

@@ -1,0 +1,123 @@
+// SVG written out by hand: its text stays text (it can be searched, read aloud and copied, and the viewer finds the
+// fonts), and every cell tells its number when it is pointed at. Only the pixels of large tables are an embedded image.
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "qkv/inspect/writers/picture_canvas.hpp"
+
+namespace qkv::picture {
+namespace {
+
+std::string escaped(std::string_view text) {
+  std::string xml;
+  for (const auto c : text) switch (c) {
+      case '&':
+        xml += "&amp;";
+        break;
+      case '<':
+        xml += "&lt;";
+        break;
+      case '>':
+        xml += "&gt;";
+        break;
+      case '"':
+        xml += "&quot;";
+        break;
+      default:
+        xml += c;
+    }
+  return xml;
+}
+
+/// RFC 4648, section 4.
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto group = bytes.substr(at, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      bits = bits << 8U | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
+    for (std::size_t i = 0; i < 4; ++i) text += i <= group.size() ? digits[bits >> (18 - 6 * i) & 63U] : '=';
+  }
+  return text;
+}
+
+std::string hex(Color color) { return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue); }
+
+class SvgCanvas : public Canvas {
+ public:
+  SvgCanvas(Sink& sink, const Page& page) : sink_(sink) {
+    append(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{0}\" "
+        "height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"{2}\" role=\"img\">\n<title>{3}</title>\n",
+        page.width, page.height, font_families, escaped(page.title));
+    append("<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", page.width, page.height, hex(paper));
+  }
+
+  void fill(const Box& box, Color color, std::string_view note) override {
+    append("<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" fill=\"{}\"", box.x, box.y, box.width,
+           box.height, hex(color));
+    if (note.empty())
+      append("/>\n");
+    else
+      append("><title>{}</title></rect>\n", escaped(note));
+  }
+
+  void frame(const Box& box, Color color) override {
+    append("<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" fill=\"none\" stroke=\"{}\"/>\n",
+           box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1, hex(color));
+  }
+
+  void text(Point at, std::string_view text, const TextStyle& style) override {
+    constexpr const char* anchors[] = {"start", "middle", "end"};
+    append("<text font-size=\"{:.4g}\" fill=\"{}\"", style.size, hex(style.color));
+    if (style.bold) append(" font-weight=\"bold\"");
+    if (style.anchor != Anchor::start) append(" text-anchor=\"{}\"", anchors[static_cast<std::size_t>(style.anchor)]);
+    const auto drop = baseline_drop * style.size;
+    if (style.angle == 0)
+      append(" x=\"{:.6g}\" y=\"{:.6g}\"", at.x, at.y + drop);
+    else
+      append(" transform=\"translate({:.6g} {:.6g}) rotate({:.6g})\" y=\"{:.4g}\"", at.x, at.y, -style.angle, drop);
+    append(">{}</text>\n", escaped(text));
+  }
+
+  void image(const Box& box, const Pixels& pixels) override {
+    append(
+        "<image x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" preserveAspectRatio=\"none\" "
+        "style=\"image-rendering:pixelated\" xlink:href=\"data:image/png;base64,",
+        box.x, box.y, box.width, box.height);
+    sink_.write(buffer_);
+    buffer_.clear();
+    sink_.write(base64(png_bytes(pixels)));
+    append("\"/>\n");
+  }
+
+  void finish() override {
+    append("</svg>\n");
+    sink_.write(buffer_);
+    buffer_.clear();
+  }
+
+ private:
+  template <typename... Values>
+  void append(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
+    if (buffer_.size() < 1U << 16U) return;
+    sink_.write(buffer_);
+    buffer_.clear();
+  }
+
+  Sink& sink_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Canvas> svg_canvas(Sink& sink, const Page& page) { return std::make_unique<SvgCanvas>(sink, page); }
+
+}  // namespace qkv::picture

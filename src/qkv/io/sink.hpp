@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace qkv {
+
+/// Where bytes go, one after the other.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Throws Error{failed} naming the place when they cannot be written.
+  virtual void write(std::string_view bytes) = 0;
+};
+
+/// A file that appears under its name only when it is complete: it is written under a temporary name beside it, and
+/// renamed by commit(). Without commit() (an error, an interrupt) the temporary file is removed and nothing is left.
+class AtomicFile : public Sink {
+ public:
+  /// Throws Error{failed} naming the file when nothing can be written there.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile() override;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes) override;
+  /// Makes the file visible. Throws Error{failed} when the last bytes do not reach it.
+  void commit();
+  /// The temporary name, for libraries that want to write a file themselves.
+  [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::FILE* file_ = nullptr;
+};
+
+}  // namespace qkv

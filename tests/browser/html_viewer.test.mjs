@@ -1,0 +1,428 @@
+// The html page of `qkv attention` in a browser, without a network.
+//
+//   npm install && QKV_PROGRAM=path/to/qkv node --test
+//
+// See html_pages.mjs for QKV_PROGRAM and QKV_HTML_DIR. QKV_CHROMIUM names the browser (default: chromium as the system
+// installs it), QKV_SCREENSHOTS a directory that gets a picture of each page.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { chromium } from "playwright-core";
+
+import { preparePages } from "./html_pages.mjs";
+
+const browserNames = [
+  process.env.QKV_CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
+const browserFlags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const secondsUntilInteractive = 10;
+
+let browser;
+let pages;
+
+before(async () => {
+  pages = preparePages();
+  const executablePath = browserNames.find((name) => name && existsSync(name));
+  browser = await chromium.launch({ executablePath, args: browserFlags });
+});
+
+after(async () => {
+  await browser?.close();
+  pages?.remove();
+});
+
+// Opens a page, offline. Whatever goes wrong in it is collected, and makes the test fail at the end.
+async function withPage(name, options, body) {
+  const { path, table } = pages.page(name);
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, offline: true, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => message.type() === "error" && complaints.push(`console: ${message.text()}`));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
+  const url = pathToFileURL(path).href;
+  page.on("request", (request) => request.url() !== url && complaints.push(`request: ${request.url()}`));
+  try {
+    await page.goto(url);
+    await page.waitForSelector("html[data-ready]", { timeout: 1000 * secondsUntilInteractive });
+    await body(page, table);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+async function screenshot(page, name) {
+  if (!process.env.QKV_SCREENSHOTS) return;
+  mkdirSync(process.env.QKV_SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(process.env.QKV_SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+async function heads(page) {
+  const count = await page.locator("#heads canvas").count();
+  await page.waitForSelector(`#heads[data-drawn="${count}"]`, { timeout: 60000 });
+}
+
+// The middle of a cell of the large table, in pixels of the window, which is scrolled to show it.
+function cellCentre(page, row, column) {
+  return page.evaluate(
+    ([r, c]) => {
+      const canvas = document.getElementById("map-canvas");
+      const { left, top, cellWidth, cellHeight } = canvas.dataset;
+      const across = Number(left) + (c + 0.5) * cellWidth;
+      const down = Number(top) + (r + 0.5) * cellHeight;
+      scrollBy(0, canvas.getBoundingClientRect().top + down - innerHeight / 2);
+      const box = canvas.getBoundingClientRect();
+      return { x: box.left + across, y: box.top + down };
+    },
+    [row, column],
+  );
+}
+
+async function hover(page, row, column) {
+  const { x, y } = await cellCentre(page, row, column);
+  await page.mouse.move(x, y);
+  await nextFrames(page);
+}
+
+// The colour of the middle of a cell as drawn.
+function cellColour(page, row, column) {
+  return page.evaluate(
+    ([r, c]) => {
+      const canvas = document.getElementById("map-canvas");
+      const { left, top, cellWidth, cellHeight } = canvas.dataset;
+      const at = (start, cell, index) => Math.floor((Number(start) + (index + 0.5) * cell) * devicePixelRatio);
+      const [red, green, blue] = canvas
+        .getContext("2d")
+        .getImageData(at(left, cellWidth, c), at(top, cellHeight, r), 1, 1).data;
+      return [red, green, blue];
+    },
+    [row, column],
+  );
+}
+
+function nextFrames(page) {
+  return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+async function press(page, key) {
+  await page.keyboard.press(key);
+  await nextFrames(page);
+}
+
+async function readout(page) {
+  const positions = await page.locator("#readout .at").allTextContents();
+  const tokens = await page.locator("#readout bdi").allTextContents();
+  const value = await page.locator("#readout .value").textContent();
+  return { row: Number(positions[0]), column: Number(positions[1]), tokens, value: Number(value) };
+}
+
+// What a number is rounded to before it is shown: exact ones are compared as the float32 that they are.
+async function roundingOf(page) {
+  const { code } = await page.evaluate(() => JSON.parse(document.getElementById("description").textContent));
+  const digits = { dec4: 4, dec5: 5 }[code];
+  return (number) => (digits ? Number(Math.fround(number).toPrecision(digits)) : Math.fround(number));
+}
+
+function assertClose(shown, expected, what) {
+  assert.ok(Math.abs(shown - expected) <= 1e-6 * Math.abs(expected), `${what}: expected ${expected}, found ${shown}`);
+}
+
+async function assertReadout(page, table, layer, head, row, column) {
+  const shown = await readout(page);
+  assert.deepEqual([shown.row, shown.column], [row, column]);
+  const expected = (await roundingOf(page))(table.values[layer][head][row][column]);
+  assertClose(shown.value, expected, `layer ${layer}, head ${head}, row ${row}, column ${column}`);
+  return shown;
+}
+
+const visibleSpaces = (text) => text.replaceAll(" ", "\u2423");
+
+test("hovering a cell shows its two tokens, their positions and its number", async () => {
+  await withPage("sentence", {}, async (page, table) => {
+    const last = table.tokens.length - 1;
+    for (const [row, column] of [
+      [0, 0],
+      [3, 1],
+      [last, 0],
+      [last, last],
+      [last, last - 1],
+    ]) {
+      await hover(page, row, column);
+      const { tokens } = await assertReadout(page, table, 0, 0, row, column);
+      assert.deepEqual(
+        tokens,
+        [row, column].map((index) => visibleSpaces(table.tokens[index].text)),
+      );
+      assert.equal(
+        await page.locator("#tip .value").textContent(),
+        await page.locator("#readout .value").textContent(),
+      );
+    }
+    await heads(page);
+    await screenshot(page, "sentence-light");
+  });
+});
+
+test("a cell that the query may not see is blank, not coloured as zero, and says nothing", async () => {
+  await withPage("sentence", {}, async (page) => {
+    const blank = await cellColour(page, 0, 3);
+    const card = await page.evaluate(() => getComputedStyle(document.getElementById("text")).backgroundColor);
+    assert.equal(`rgb(${blank.join(", ")})`, card);
+    const zero = await page.evaluate(() =>
+      Array.from(document.getElementById("legend").getContext("2d").getImageData(1, 4, 1, 1).data.slice(0, 3)),
+    );
+    assert.ok(
+      zero.some((part, index) => Math.abs(part - blank[index]) > 12),
+      `zero ${zero} beside blank ${blank}`,
+    );
+    await hover(page, 0, 3);
+    assert.ok(await page.locator("#tip").isHidden());
+  });
+});
+
+test("the keyboard moves the cell, and the cell is spoken", async () => {
+  await withPage("sentence", {}, async (page, table) => {
+    await page.locator("#map").focus();
+    await press(page, "Home");
+    await assertReadout(page, table, 0, 0, table.tokens.length - 1, 0);
+    await press(page, "ArrowRight");
+    await press(page, "ArrowUp");
+    const { row, column } = await readout(page);
+    assert.deepEqual([row, column], [table.tokens.length - 2, 1]);
+    await assertReadout(page, table, 0, 0, row, column);
+    const spoken = await page.locator("#live").textContent();
+    assert.ok(
+      spoken.includes(table.tokens[row].text) && spoken.includes(await page.locator("#readout .value").textContent()),
+      spoken,
+    );
+    for (let step = 0; step < table.tokens.length + 2; ++step) await press(page, "ArrowRight");
+    assert.equal((await readout(page)).column, row, "the last key that the query sees");
+    for (let step = 0; step < table.tokens.length + 2; ++step) await press(page, "ArrowUp");
+    assert.deepEqual(await readout(page).then((cell) => [cell.row, cell.column]), [0, 0]);
+  });
+});
+
+test("focus is seen", async () => {
+  await withPage("sentence", {}, async (page) => {
+    const seen = new Set();
+    for (let step = 0; step < 16; ++step) {
+      await page.keyboard.press("Tab");
+      const [id, outline] = await page.evaluate(() => {
+        const part = document.activeElement;
+        const name = part.className || part.id || part.closest("[id]")?.id;
+        return [part === document.body ? "" : name, getComputedStyle(part).outlineStyle];
+      });
+      if (id) assert.equal(outline, "solid", `no outline on ${id}`);
+      seen.add(id);
+    }
+    for (const id of ["theme", "scale-log", "token", "map"]) assert.ok(seen.has(id), `Tab never reached ${id}`);
+  });
+});
+
+test("keys and clicks change the head", async () => {
+  await withPage("sentence", {}, async (page, table) => {
+    const nHeads = table.values[0].length;
+    const last = table.tokens.length - 1;
+    await page.locator("#map").focus();
+    await press(page, "Home");
+    if (nHeads > 1) {
+      await press(page, "]");
+      await assertReadout(page, table, 0, 1, last, 0);
+      await press(page, "[");
+      await press(page, "Shift+ArrowRight");
+      await assertReadout(page, table, 0, 1, last, 0);
+      await press(page, "PageUp");
+    }
+    if (table.values.length > 1) {
+      await press(page, "Shift+ArrowDown");
+      await assertReadout(page, table, 1, 0, last, 0);
+      assert.match(
+        await page.locator("#panel-title").textContent(),
+        new RegExp(`^Layer ${table.layers[1]}, head ${table.heads[0]}$`),
+      );
+    }
+    const layer = table.values.length - 1;
+    const columns = nHeads + (nHeads > 1 ? 1 : 0);
+    await page
+      .locator("#heads canvas")
+      .nth(layer * columns + nHeads - 1)
+      .click();
+    await nextFrames(page);
+    await assertReadout(page, table, layer, nHeads - 1, last, 0);
+  });
+});
+
+test("the mean over the heads of a layer is one more picture", async (context) => {
+  await withPage("sentence", {}, async (page, table) => {
+    const nHeads = table.values[0].length;
+    if (nHeads === 1) return context.skip("one head");
+    await page.locator("#heads canvas.mean").first().click();
+    await page.locator("#map").focus();
+    await press(page, "Home");
+    const { row, column, value } = await readout(page);
+    assertClose(value, table.values[0].reduce((sum, head) => sum + head[row][column], 0) / nHeads, "mean");
+  });
+});
+
+// What the shading of the text says: a number for each token, or null where there is none.
+function shading(page) {
+  return page.locator("#text .token").evaluateAll((spans) =>
+    spans.map((span) => {
+      const [, number] = span.getAttribute("aria-label").match(/, (\S+)$/) ?? [];
+      return span.classList.contains("unseen-by")
+        ? null
+        : { number: Number(number), colour: span.style.backgroundColor };
+    }),
+  );
+}
+
+async function assertShading(page, chosen, expected) {
+  const shades = await shading(page);
+  expected.forEach((number, index) => {
+    if (number === null) return assert.equal(shades[index], null, `token ${index} is not shaded`);
+    assertClose(shades[index].number, number, `shade of token ${index}`);
+  });
+  const visible = shades.filter((shade) => shade !== null);
+  const spread = Math.max(...visible.map((shade) => shade.number)) - Math.min(...visible.map((shade) => shade.number));
+  if (spread > 0.05) assert.ok(new Set(visible.map((shade) => shade.colour)).size > 1, "shades differ");
+  assert.equal(await page.locator('#text .token[aria-selected="true"]').getAttribute("data-position"), String(chosen));
+}
+
+test("the text is shaded both ways, by click and by keyboard", async () => {
+  await withPage("sentence", {}, async (page, table) => {
+    const head = table.values[0][0];
+    const count = table.tokens.length;
+    const asks = (chosen) => table.tokens.map((_, index) => (index <= chosen ? head[chosen][index] : null));
+    const isAsked = (chosen) => table.tokens.map((_, index) => (index >= chosen ? head[index][chosen] : null));
+    const shown = (await page.locator("#text .token").allTextContents()).join("");
+    assert.equal(shown, table.tokens.map((token) => token.text).join(""));
+    await page.locator("#text .token").nth(4).click();
+    await nextFrames(page);
+    await assertShading(page, 4, asks(4));
+    await press(page, "ArrowRight");
+    await page.locator("#text .token").nth(5).focus();
+    await press(page, "ArrowRight");
+    await assertShading(page, 6, asks(6));
+    await page.locator("#direction-from").click();
+    await nextFrames(page);
+    await assertShading(page, 6, isAsked(6));
+    await page.locator("#text .token").nth(1).click();
+    await nextFrames(page);
+    await assertShading(page, 1, isAsked(1));
+    await screenshot(page, "sentence-text");
+    await press(page, "a");
+    await assertShading(page, 1, asks(1));
+    assert.ok(count > 6);
+  });
+});
+
+test("the logarithmic scale changes colours and legend, and no number", async () => {
+  await withPage("sentence", {}, async (page, table) => {
+    const row = table.tokens.length - 1;
+    const least = table.values[0][0][row].indexOf(Math.min(...table.values[0][0][row].filter((number) => number > 0)));
+    await page.locator("#map").focus();
+    await press(page, "ArrowUp"); // the mark is drawn elsewhere
+    const linear = [await cellColour(page, row, least), await page.locator("#legend").getAttribute("aria-label")];
+    await page.locator("#scale-log").click();
+    await nextFrames(page);
+    const log = [await cellColour(page, row, least), await page.locator("#legend").getAttribute("aria-label")];
+    if (table.values[0][0][row][least] > 2e-4) assert.notDeepEqual(linear[0], log[0]);
+    assert.notEqual(linear[1], log[1]);
+    assert.equal(await page.locator("#scale-log").getAttribute("aria-pressed"), "true");
+    await hover(page, row, least);
+    await assertReadout(page, table, 0, 0, row, least);
+  });
+});
+
+test("dark follows the system, and the button overrules it", async () => {
+  await withPage("sentence", { colorScheme: "dark" }, async (page) => {
+    const brightness = () =>
+      page.evaluate(() => Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0]));
+    assert.ok((await brightness()) < 60);
+    await heads(page);
+    await screenshot(page, "sentence-dark");
+    await page.locator("#theme").click();
+    await nextFrames(page);
+    assert.ok((await brightness()) > 200);
+  });
+});
+
+test("signed numbers are shown with their sign", async () => {
+  await withPage("scores", {}, async (page, table) => {
+    const last = table.tokens.length - 1;
+    for (let column = 0; column <= last; column += 3) {
+      await hover(page, last, column);
+      await assertReadout(page, table, 0, 0, last, column);
+    }
+    await heads(page);
+    await screenshot(page, "scores-light");
+  });
+});
+
+test("hostile text stays text, and a script that is not the page's own does not run", async () => {
+  await withPage("hostile", {}, async (page, table) => {
+    await heads(page);
+    assert.equal(await page.evaluate(() => globalThis.broken), undefined);
+    assert.equal(await page.locator("img").count(), 0);
+    const blocks = table.values.length * table.values[0].length;
+    assert.equal(await page.locator("script").count(), blocks + 3);
+    const shown = (await page.locator("#text .token").allTextContents()).join("");
+    assert.ok(shown.includes("</script><script>"), shown);
+    for (const raw of ["\u202E", "\u2028", "\0", "\u001B"]) assert.ok(!shown.includes(raw));
+    for (const spelled of ["\\u{202E}", "\\u{2028}", "\\x00", "\\xFF", "\\x1B"])
+      assert.ok(shown.includes(spelled), `${spelled} in ${shown}`);
+    await screenshot(page, "hostile-light");
+    // Stopped by the page's policy, which the browser reports on the console: not in this page's complaints.
+    page.removeAllListeners("console");
+    await page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "globalThis.broken = 3";
+      document.body.append(script);
+    });
+    assert.equal(await page.evaluate(() => globalThis.broken), undefined);
+  });
+});
+
+test("a long text is interactive soon, and its numbers are right", async () => {
+  const begun = Date.now();
+  await withPage("long", {}, async (page, table) => {
+    assert.ok(Date.now() - begun < 1000 * 3 * secondsUntilInteractive);
+    assert.ok(
+      (await page.evaluate(() => document.querySelectorAll("*").length)) < 20 * table.tokens.length + 2000,
+      "no element a cell",
+    );
+    await page.locator("#map").focus();
+    const last = table.tokens.length - 1;
+    for (const [key, column] of [
+      ["Home", 0],
+      ["ArrowRight", 1],
+      ["End", last],
+    ]) {
+      await press(page, key);
+      await assertReadout(page, table, 0, 0, last, column);
+    }
+    await hover(page, last >> 1, last >> 2);
+    const { row, column } = await readout(page);
+    await assertReadout(page, table, 0, 0, row, column);
+    assert.ok(Math.abs(row - (last >> 1)) <= 1 && Math.abs(column - (last >> 2)) <= 1);
+    await page.locator("#map").focus();
+    await press(page, "+");
+    await press(page, "+");
+    await heads(page);
+    await screenshot(page, "long-light");
+  });
+});

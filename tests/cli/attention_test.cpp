@@ -1,0 +1,216 @@
+// qkv attention and qkv heads, as a user runs them.
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "support/arrays.hpp"
+#include "support/catch.hpp"
+#include "support/run_program.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_model.hpp"
+
+namespace qkv::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string models = std::string(QKV_TEST_DATA) + "/models";
+
+struct Npy {
+  std::string header;
+  std::vector<float> numbers;
+};
+
+Npy read_npy(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  const auto bytes = text.str();
+  REQUIRE(bytes.size() > 10);
+  REQUIRE(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
+  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[8])) +
+                      256U * static_cast<std::size_t>(static_cast<unsigned char>(bytes[9]));
+  CHECK((10 + length) % 64 == 0);
+  Npy npy{bytes.substr(10, length), std::vector<float>((bytes.size() - 10 - length) / 4)};
+  std::memcpy(npy.numbers.data(), bytes.data() + 10 + length, npy.numbers.size() * 4);
+  return npy;
+}
+
+std::string ids_text(const std::vector<TokenId>& ids) {
+  std::string text;
+  for (const auto id : ids) text += std::to_string(id) + ",";
+  return text;
+}
+
+/// The numbers that --what gives for the ids of a golden.
+Npy inspect_ids(const fs::path& model, const std::vector<TokenId>& ids, const std::string& what,
+            const std::vector<std::string>& more = {}) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "out.npy";
+  std::vector<std::string> arguments{"attention", "-m", model.string(), "--ids", ids_text(ids), "--what", what, "-o", file.string()};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto run = run_program(arguments);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK(run.out.empty());
+  return read_npy(file);
+}
+
+/// Without the last of the residual stream's states: the reference's stands after the final norm.
+std::vector<float> but_last(std::vector<float> numbers, std::size_t count) {
+  numbers.resize(numbers.size() - count);
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("the arrays of the program equal the reference", "[cli][golden]") {
+  for (const auto& entry : fs::directory_iterator(models)) {
+    INFO(entry.path().string());
+    const Arrays expected(entry.path() / "expected.safetensors");
+    for (const std::string length : {"n1", "n7", "n33"}) {
+      if (!expected.has(length + ".input_ids")) continue;
+      const auto ids = expected.ids(length + ".input_ids");
+      const auto state = static_cast<std::size_t>(ids.size()) * static_cast<std::size_t>(expected.shape(length + ".hidden")[2]);
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "weights").numbers, expected.floats(length + ".attn")) < 1e-5);
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "logits").numbers, expected.floats(length + ".logits")) < 1e-4);
+      CHECK(largest_difference(but_last(inspect_ids(entry.path(), ids, "residual").numbers, state),
+                               but_last(expected.floats(length + ".hidden"), state)) < 1e-4);
+      if (!expected.has(length + ".keys")) continue;
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "k").numbers, expected.floats(length + ".keys")) < 1e-4);
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "v").numbers, expected.floats(length + ".values")) < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("shapes are those of the contract", "[cli]") {
+  const fs::path model = fs::path(models) / "llama-rope-llama3";  // D 64, 4 heads of 16, 2 key/value heads, V 96
+  const std::vector<TokenId> ids{1, 2, 3, 4, 5};
+  const auto shape_of = [&](const std::string& what) { return inspect_ids(model, ids, what).header; };
+  const auto has = [](const std::string& header, const std::string& shape) { return header.find(shape) != std::string::npos; };
+  CHECK(has(shape_of("weights"), "(2, 4, 5, 5, )"));
+  CHECK(has(shape_of("scores"), "(2, 4, 5, 5, )"));
+  CHECK(has(shape_of("q"), "(2, 4, 5, 16, )"));
+  CHECK(has(shape_of("head_out"), "(2, 4, 5, 16, )"));
+  CHECK(has(shape_of("k"), "(2, 2, 5, 16, )"));
+  CHECK(has(shape_of("v"), "(2, 2, 5, 16, )"));
+  CHECK(has(shape_of("attn_out"), "(2, 5, 64, )"));
+  CHECK(has(shape_of("mlp_out"), "(2, 5, 64, )"));
+  CHECK(has(shape_of("residual"), "(3, 5, 64, )"));
+  CHECK(has(shape_of("embedding"), "(5, 64, )"));
+  CHECK(has(shape_of("logits"), "(5, 96, )"));
+  CHECK(has(shape_of("similarity"), "(5, 5, )"));
+}
+
+TEST_CASE("layers and heads come in the order asked for", "[cli]") {
+  const fs::path model = fs::path(models) / "gpt2-layeridx";
+  const std::vector<TokenId> ids{1, 2, 3, 4, 5, 6};
+  const auto all = inspect_ids(model, ids, "weights").numbers;  // [3, 4, 6, 6]
+  const auto chosen = inspect_ids(model, ids, "weights", {"--layer", "2,0", "--head", "3,1"}).numbers;
+  REQUIRE(chosen.size() == 2 * 2 * 36);
+  const auto table = [](const std::vector<float>& numbers, std::size_t index) {
+    return std::vector<float>(numbers.begin() + static_cast<std::ptrdiff_t>(index * 36),
+                              numbers.begin() + static_cast<std::ptrdiff_t>((index + 1) * 36));
+  };
+  CHECK(table(chosen, 0) == table(all, 2 * 4 + 3));
+  CHECK(table(chosen, 1) == table(all, 2 * 4 + 1));
+  CHECK(table(chosen, 2) == table(all, 3));
+  CHECK(table(chosen, 3) == table(all, 1));
+}
+
+TEST_CASE("masked scores are blank in every form", "[cli]") {
+  const fs::path model = fs::path(models) / "gpt2-hub";
+  const auto npy = inspect_ids(model, {1, 2, 3}, "scores", {"--layer", "0", "--head", "0"}).numbers;
+  CHECK(std::isnan(npy[1]));
+  CHECK(std::isfinite(npy[0]));
+  CHECK(std::isfinite(npy[8]));
+  const std::vector<std::string> base{"attention", "-m", model.string(), "--ids", "1,2,3", "--what", "scores", "--layer", "0", "--head", "0", "--format"};
+  auto arguments = base;
+  arguments.emplace_back("json");
+  const auto object = json::parse(run_program(arguments).out);
+  CHECK(object["values"][0][0][0][1].is_null());
+  CHECK(object["values"][0][0][2][2].get<float>() == npy[8]);
+  CHECK(object["axes"] == json::array({"layer", "head", "query", "key"}));
+  arguments = base;
+  arguments.emplace_back("csv");
+  const auto csv = run_program(arguments).out;
+  CHECK(csv.rfind("layer,head,query,key,query_token,key_token,value\r\n", 0) == 0);
+  CHECK(line_count(csv) == 1 + 6);  // only what a query may see
+}
+
+TEST_CASE("generated tokens are part of the one square table", "[cli]") {
+  const fs::path model = fs::path(models) / "llama-tied";
+  const TemporaryDirectory directory;
+  const auto file = (directory.path() / "w.npy").string();
+  CHECK(run_program({"generate", "-m", model.string(), "--ids", "1,5,9", "-n", "4", "--temp", "0", "--ignore-eos", "--attention", file}).status == 0);
+  const auto generated = read_npy(file);
+  CHECK(generated.header.find("(2, 4, 7, 7, )") != std::string::npos);
+  CHECK(inspect_ids(model, {1, 5, 9}, "weights", {"-n", "4"}).numbers == generated.numbers);
+}
+
+TEST_CASE("huge scores stay finite after the softmax", "[cli]") {
+  const TemporaryDirectory directory;
+  auto model = tiny_llama();
+  for (const auto* name : {"model.layers.0.self_attn.q_proj.weight", "model.layers.0.self_attn.k_proj.weight"}) {
+    auto numbers = model.numbers(name);
+    for (auto& number : numbers) number *= 1e15F;
+    model.tensor(name).bytes = bytes_of(numbers);
+  }
+  write_hugging_face(model, directory.path());
+  const std::vector<TokenId> ids{1, 2, 3, 4};
+  const auto scores = inspect_ids(directory.path(), ids, "scores", {"--layer", "0", "--head", "0"}).numbers;
+  float largest = 0.0F;
+  for (const auto score : scores)
+    if (!std::isnan(score)) largest = std::max(largest, std::abs(score));
+  CHECK(largest > 1e25F);
+  const auto weights = inspect_ids(directory.path(), ids, "weights", {"--layer", "0", "--head", "0"}).numbers;
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    double sum = 0.0;
+    for (std::size_t key = 0; key < ids.size(); ++key) {
+      if (key > t) CHECK(weights[t * 4 + key] == 0.0F);
+      sum += static_cast<double>(weights[t * 4 + key]);
+    }
+    CHECK(std::abs(sum - 1.0) < 1e-6);
+  }
+}
+
+TEST_CASE("a file of another kind is not overwritten without --force", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto file = (directory.path() / "notes.npy").string();
+  const std::vector<std::string> arguments{"attention", "-m", models + "/gpt2-hub", "--ids", "1,2", "-o", file};
+  write_file(file, "my notes");
+  CHECK(run_program(arguments).status == 2);
+  CHECK(fs::file_size(file) == 8);
+  auto forced = arguments;
+  forced.emplace_back("--force");
+  CHECK(run_program(forced).status == 0);
+  CHECK(run_program(arguments).status == 0);  // an earlier output gives way
+  CHECK(std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator()) == 1);
+  CHECK(run_program({"attention", "-m", models + "/gpt2-hub", "--ids", "1,2", "-o", "/nowhere/x.npy"}).status == 1);
+}
+
+TEST_CASE("a head report, and what becomes of the next token without a head", "[cli]") {
+  const std::vector<std::string> arguments{"heads", "-p", "The dog chased the ball. The dog", "--ablate", "3:0", "--ablate", "4:1", "--format", "json"};
+  const auto run = run_program(arguments);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const auto object = json::parse(run.out);
+  CHECK(object["heads"].size() >= 4);
+  for (const auto& head : object["heads"]) {
+    CHECK(head["first"].get<double>() >= 0.0);
+    CHECK(head["first"].get<double>() <= 1.0);
+    CHECK(head["induction"].is_number());
+  }
+  CHECK(object["ablation"]["kl_divergence_nats"].get<double>() > 0.0);
+  CHECK(object["ablation"]["before"].size() == 5);
+  const auto alone = json::parse(run_program({"heads", "-p", "dog", "--format", "json"}).out);
+  CHECK(alone["heads"][0]["induction"].is_null());
+}
+
+}  // namespace qkv::test

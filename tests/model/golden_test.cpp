@@ -1,0 +1,116 @@
+// Whole models against values that Hugging Face's own code computed (float32, and float64 for comparison).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "qkv/generate/generate.hpp"
+#include "support/arrays.hpp"
+#include "support/catch.hpp"
+#include "support/recorder.hpp"
+#include "support/reference.hpp"
+
+namespace qkv::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double logit_tolerance = 1e-4;
+constexpr double weight_tolerance = 1e-5;
+
+/// The largest difference met, per kind of array.
+struct Differences {
+  double logits = 0.0;
+  double weights = 0.0;
+  double hidden = 0.0;
+};
+
+/// The last of the reference's hidden states stands after the final norm, ours before it: compare those in between.
+double hidden_difference(const std::vector<float>& ours, const std::vector<float>& reference, std::size_t last) {
+  if (ours.size() != reference.size()) return largest_difference(ours, reference);
+  return largest_difference({ours.begin(), ours.end() - static_cast<std::ptrdiff_t>(last)},
+                            {reference.begin(), reference.end() - static_cast<std::ptrdiff_t>(last)});
+}
+
+void compare_length(const Model& model, const Arrays& expected, const std::string& length, Differences& most) {
+  const auto ids = expected.ids(length + ".input_ids");
+  const auto n = static_cast<std::int64_t>(ids.size());
+  Session session(model);
+  Recorder recorder(model.config(), n);
+  const auto view = session.forward(ids, Rows::all, &recorder);
+  const std::vector<float> logits(view.data, view.data + view.rows * view.cols);
+  most.logits = std::max(most.logits, largest_difference(logits, expected.floats(length + ".logits")));
+  most.weights = std::max(most.weights, largest_difference(recorder.weights(), expected.floats(length + ".attn")));
+  most.hidden = std::max(most.hidden, hidden_difference(recorder.residual(), expected.floats(length + ".hidden"),
+                                                        static_cast<std::size_t>(n * model.config().d_model)));
+}
+
+/// Greedy ids, and the logits each was chosen by. End tokens do not stop the reference.
+void compare_greedy(const Model& model, const Arrays& expected, bool cache, Differences& most) {
+  Session session(model);
+  Sampler greedy({.temperature = 0.0});
+  const auto tokens = expected.ids("gen.tokens");
+  std::vector<float> logits;
+  const auto generation = generate(
+      session, expected.ids("gen.prompt"), greedy,
+      {.max_new_tokens = static_cast<std::int64_t>(tokens.size()), .cache = cache, .ignore_eos = true},
+      [&](const NewToken& token) {
+        logits.insert(logits.end(), token.logits.begin(), token.logits.end());
+        return Next::go_on;
+      });
+  CHECK(generation.ids == tokens);
+  most.logits = std::max(most.logits, largest_difference(logits, expected.floats("gen.logits")));
+}
+
+void check_folder(const fs::path& folder) {
+  INFO(folder.string());
+  const auto model = Model::load(folder);
+  const Arrays expected(folder / "expected.safetensors");
+  Differences most;
+  for (const auto* length : {"n1", "n7", "n33", "n48"})
+    if (expected.has(length + std::string(".input_ids"))) compare_length(model, expected, length, most);
+  compare_greedy(model, expected, false, most);
+  compare_greedy(model, expected, true, most);
+  fmt::print("{:24} logits {:.1e}  weights {:.1e}  hidden {:.1e}\n", folder.filename().string(), most.logits,
+             most.weights, most.hidden);
+  std::fflush(stdout);
+  CHECK(most.logits < logit_tolerance);
+  CHECK(most.weights < weight_tolerance);
+  CHECK(most.hidden < logit_tolerance);
+}
+
+std::vector<fs::path> folders_of(const fs::path& parent, const std::vector<std::string>& families) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(parent)) {
+    const auto name = entry.path().filename().string();
+    const auto is_of = [&](const std::string& family) {
+      return name == family || name.rfind(family + "-", 0) == 0;
+    };
+    if (std::any_of(families.begin(), families.end(), is_of)) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+}  // namespace
+
+TEST_CASE("models of the repository equal the reference", "[golden]") {
+  const auto folders = folders_of(fs::path(QKV_TEST_DATA) / "models", {"gpt2", "llama"});
+  REQUIRE(folders.size() >= 8);
+  for (const auto& folder : folders) check_folder(folder);
+}
+
+TEST_CASE("every reference folder of a known family is equalled", "[golden][reference]") {
+  const auto reference = reference_directory();
+  if (!reference) {
+    WARN("skipped: no reference folder (QKV_REFERENCE)");
+    return;
+  }
+  for (const auto& folder : folders_of(*reference / "oracle", {"gpt2", "llama"})) check_folder(folder);
+}
+
+}  // namespace qkv::test

@@ -1,0 +1,96 @@
+// Widening against a formula of its own, for every 16-bit pattern.
+
+#include "qkv/tensor/dtype.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "support/catch.hpp"
+
+namespace qkv::test {
+namespace {
+
+/// Sign, `exponent_bits` of exponent and the rest fraction, as IEEE 754 reads them.
+double value_of(std::uint32_t bits, int exponent_bits) {
+  const int fraction_bits = 15 - exponent_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const auto exponent = static_cast<int>(bits >> fraction_bits & ((1U << exponent_bits) - 1U));
+  const auto fraction = static_cast<double>(bits & ((1U << fraction_bits) - 1U));
+  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+  if (exponent == (1 << exponent_bits) - 1) return fraction == 0.0 ? sign * HUGE_VAL : std::nan("");
+  if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - fraction_bits);
+  return sign * std::ldexp(fraction + std::ldexp(1.0, fraction_bits), exponent - bias - fraction_bits);
+}
+
+/// How many of all patterns are widened to something else.
+int count_wrong(float (*widen_one)(std::uint16_t), int exponent_bits) {
+  int wrong = 0;
+  for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const auto found = widen_one(static_cast<std::uint16_t>(bits));
+    const auto expected = value_of(bits, exponent_bits);
+    const bool same = std::isnan(expected)
+                          ? std::isnan(found)
+                          : static_cast<double>(found) == expected && std::signbit(found) == std::signbit(expected);
+    wrong += same ? 0 : 1;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("every f16 pattern is widened exactly", "[core]") {
+  CHECK(count_wrong(widen_f16, 5) == 0);
+  CHECK(widen_f16(0x3C00) == 1.0F);
+  CHECK(widen_f16(0x0001) == std::ldexp(1.0F, -24));
+  CHECK(widen_f16(0x7BFF) == 65504.0F);
+}
+
+TEST_CASE("every bf16 pattern is widened exactly", "[core]") {
+  CHECK(count_wrong(widen_bf16, 8) == 0);
+  CHECK(widen_bf16(0x3F80) == 1.0F);
+  CHECK(widen_bf16(0x0001) == std::ldexp(1.0F, -133));
+}
+
+TEST_CASE("widen reads at any alignment", "[core]") {
+  const std::array<std::uint16_t, 3> halves{0x3C00, 0xC000, 0x0001};
+  const std::array<float, 3> floats{1.5F, -2.25F, 1e-40F};
+  for (const std::size_t offset : {0U, 1U, 3U}) {
+    std::vector<std::byte> bytes(64);
+    std::array<float, 3> to{};
+    std::memcpy(bytes.data() + offset, halves.data(), sizeof halves);
+    widen(DType::f16, bytes.data() + offset, 3, to.data());
+    CHECK(to == std::array{1.0F, -2.0F, std::ldexp(1.0F, -24)});
+    widen(DType::bf16, bytes.data() + offset, 3, to.data());
+    CHECK(to[1] == -2.0F);
+    std::memcpy(bytes.data() + offset, floats.data(), sizeof floats);
+    widen(DType::f32, bytes.data() + offset, 3, to.data());
+    CHECK(to == floats);
+  }
+}
+
+TEST_CASE("dtypes know their name and size, and which of them weights may have", "[core]") {
+  struct Fact {
+    DType dtype;
+    const char* name;
+    std::size_t size;
+    bool weight;
+  };
+  for (const auto& fact :
+       {Fact{DType::f32, "f32", 4, true}, Fact{DType::f16, "f16", 2, true}, Fact{DType::bf16, "bf16", 2, true},
+        Fact{DType::f64, "f64", 8, false}, Fact{DType::i64, "i64", 8, false}, Fact{DType::i32, "i32", 4, false},
+        Fact{DType::i16, "i16", 2, false}, Fact{DType::i8, "i8", 1, false}, Fact{DType::u8, "u8", 1, false},
+        Fact{DType::boolean, "bool", 1, false}}) {
+    CAPTURE(fact.name);
+    CHECK(name_of(fact.dtype) == fact.name);
+    CHECK(size_of(fact.dtype) == fact.size);
+    CHECK(is_weight_dtype(fact.dtype) == fact.weight);
+    REQUIRE(dtype_from_name(fact.name).has_value());
+    CHECK(static_cast<int>(*dtype_from_name(fact.name)) == static_cast<int>(fact.dtype));
+  }
+  CHECK_FALSE(dtype_from_name("f8_e4m3").has_value());
+  CHECK_FALSE(dtype_from_name("").has_value());
+}
+
+}  // namespace qkv::test
