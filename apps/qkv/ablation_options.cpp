@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "numbers.hpp"
+#include "option_values.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
 

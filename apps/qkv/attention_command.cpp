@@ -1,7 +1,6 @@
 // qkv attention: what happens inside, for one prompt.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <numeric>
@@ -10,7 +9,7 @@
 
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "numbers.hpp"
+#include "option_values.hpp"
 #include "opened.hpp"
 #include "output.hpp"
 #include "output_format.hpp"
@@ -105,7 +104,7 @@ int run(const AttentionCommand& attention) {
   const auto ids = extend_greedily(session, opened.prompt, attention.new_tokens);
   const auto n = static_cast<std::int64_t>(ids.size());
   const bool causal = request.place == Place::weights || request.place == Place::scores;
-  TableDescription description{opened.model.directory().string(), attention.what, {}, opened.labels(ids),
+  TableDescription description{opened.model.name(), attention.what, {}, opened.labels(ids),
                                causal && !is_similarity};
   if (!is_similarity) description.axes = axes_of(request, config, n);
   tell_shapes(config, n);
@@ -126,11 +125,7 @@ void add_attention_command(Program& program) {
   auto attention = std::make_shared<AttentionCommand>();
   attention->model.add_to(*command);
   attention->prompt.add_to(*command);
-  const auto names = what_names();
-  command->add_option("--what", attention->what, "Which numbers")
-      ->check(CLI::IsMember(names))
-      ->type_name(fmt::format("{}", fmt::join(names, "|")))
-      ->capture_default_str();
+  add_name(*command, "--what", attention->what, what_names(), "Which numbers");
   command->add_option("--layer", attention->layers, "Layers, in this order")->type_name("0,2,5-7")->default_str("all");
   command->add_option("--head", attention->heads, "Heads, in this order")->type_name("0,2,5-7")->default_str("all");
   add_integer(*command, "-n,--n-predict", attention->new_tokens, 0, 1 << 20, "Generate N tokens first, greedily, and include them");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "option_values.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -57,7 +58,7 @@ std::string fish(const CLI::App& cli) {
 void add_completion_command(Program& program) {
   auto* command = program.cli.add_subcommand("completion", "Write shell completion to standard output");
   auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "Which shell")->check(CLI::IsMember({"bash", "zsh", "fish"}))->required();
+  add_name(*command, "shell", *shell, {"bash", "zsh", "fish"}, "Which shell")->required();
   command->callback([&program, shell] {
     program.run = [&program, shell] {
       // zsh reads the functions of bash when told to.

@@ -4,14 +4,13 @@
 
 #include <chrono>
 #include <limits>
-#include <map>
 #include <random>
 
 #include "ablation_options.hpp"
 #include "generate_output.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "numbers.hpp"
+#include "option_values.hpp"
 #include "opened.hpp"
 #include "program.hpp"
 #include "qkv/core/error.hpp"
@@ -65,12 +64,9 @@ void add_options(CLI::App& command, GenerateCommand& generate) {
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end token");
   command.add_flag("--echo", generate.echo, "Write the prompt too");
   command.add_flag("--cache", options.cache, "Keep keys and values instead of recomputing all at each step; same text");
-  static const std::map<std::string, Overflow> policies{
-      {"stop", Overflow::stop}, {"slide", Overflow::slide}, {"error", Overflow::error}};
-  command.add_option("--on-overflow", options.overflow, "When the context is full")
-      ->transform(CLI::CheckedTransformer(policies).description(""))
-      ->type_name("stop|slide|error")
-      ->default_str("stop");
+  add_choice<Overflow>(command, "--on-overflow", options.overflow,
+                       {{"stop", Overflow::stop}, {"slide", Overflow::slide}, {"error", Overflow::error}},
+                       "When the context is full");
   add_integer(command, "--logprobs", generate.logprobs, 0, most_tokens, "With --json or --jsonl: the K likeliest of each step");
   auto* json = command.add_flag("--json", generate.json, "One JSON object at the end");
   command.add_flag("--jsonl", generate.jsonl, "One JSON object per token, then a summary")->excludes(json);
@@ -98,7 +94,7 @@ void write_attention(const GenerateCommand& generate, Session& session, const Op
     throw Error(ErrorCode::input, fmt::format("--attention: expected at most {} tokens (the model's context), found {}",
                                               config.n_ctx, n));
   const auto request = resolve({}, config);
-  const TableDescription description{opened.model.directory().string(), "weights", axes_of(request, config, n),
+  const TableDescription description{opened.model.name(), "weights", axes_of(request, config, n),
                                      opened.labels(ids), true};
   attention_output(generate).write(byte_count(description.axes), to_string(description.shape()),
                                    [&](TableWriter& writer) { inspect(session, ids, request, description, writer); });
@@ -178,7 +174,7 @@ int run(GenerateCommand& generate) {
   catch_interrupts();
   const auto output = make_output(generate, vocabulary);
   auto generation = stream(generate, session, sampler, opened.prompt, vocabulary, *output);
-  const GenerationSummary summary{generate.model.directory().string(), opened.prompt, std::move(generation),
+  const GenerationSummary summary{opened.model.name(), opened.prompt, std::move(generation),
                                   generate.sampling, generate.options.cache, session.threads(), load_seconds,
                                   effect ? std::optional(ablation_json(*effect, generate.ablation, opened)) : std::nullopt};
   output->end(summary);

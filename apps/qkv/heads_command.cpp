@@ -9,6 +9,7 @@
 #include "ablation_options.hpp"
 #include "log.hpp"
 #include "opened.hpp"
+#include "option_values.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "qkv/core/error.hpp"
@@ -91,7 +92,7 @@ std::string csv(const std::vector<HeadMetrics>& heads, std::span<const TokenLabe
 
 OrderedJson json(const std::vector<HeadMetrics>& heads, const Opened& opened) {
   OrderedJson object{{"schema", "qkv.heads/1"}};
-  put_text(object, "model", opened.model.directory().string());
+  put_text(object, "model", opened.model.name());
   object["tokens"] = tokens_json(opened.labels(opened.prompt));
   auto& rows = object["heads"] = OrderedJson::array();
   for (const auto& head : heads) {
@@ -139,13 +140,8 @@ void add_heads_command(Program& program) {
   heads->model.add_to(*command);
   heads->prompt.add_to(*command);
   heads->ablation.add_to(*command);
-  command->add_option("--format", heads->format, "Output")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->type_name("table|csv|json")
-      ->capture_default_str();
-  command->add_option("--sort", heads->sort, "Largest first by this column")
-      ->check(CLI::IsMember(metric_names()))
-      ->type_name("METRIC")
+  add_name(*command, "--format", heads->format, {"table", "csv", "json"}, "Output");
+  add_name(*command, "--sort", heads->sort, metric_names(), "Largest first by this column")
       ->default_str("by layer and head");
   command->callback([&program, heads] { program.run = [heads] { return run(*heads); }; });
 }

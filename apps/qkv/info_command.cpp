@@ -28,7 +28,7 @@ std::int64_t byte_count(const Model& model) {
 
 std::vector<ConfigLine> facts(const Model& model, const std::optional<Tokenizer>& tokenizer) {
   auto lines = describe(model.config());
-  lines.insert(lines.begin(), {"model", model.directory().string()});
+  lines.insert(lines.begin(), {{"model", model.name()}, {"directory", model.directory().string()}});
   lines.push_back({"parameters", fmt::format("{}", model.config().parameter_count())});
   lines.push_back({"weights", fmt::format("{}, {} tensors, {} bytes", model.format(), model.tensors().size(),
                                           byte_count(model))});

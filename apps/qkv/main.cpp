@@ -4,7 +4,6 @@
 
 #include <array>
 #include <exception>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "help.hpp"
 #include "log.hpp"
+#include "option_values.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "qkv/core/error.hpp"
@@ -32,12 +32,9 @@ struct GlobalOptions {
     auto* quiet_flag = cli.add_flag("-q,--quiet", quiet, "Only warnings and errors on stderr");
     cli.add_flag("-v,--verbose", verbose, "More on stderr")->excludes(quiet_flag);
     cli.add_option("--log-file", log.file, "Append the log to a file")->type_name("FILE");
-    static const std::map<std::string, log::Color> colors{
-        {"auto", log::Color::automatic}, {"always", log::Color::always}, {"never", log::Color::never}};
-    cli.add_option("--color", log.color, "Colour")
-        ->transform(CLI::CheckedTransformer(colors).description(""))
-        ->type_name("auto|always|never")
-        ->default_str("auto");
+    add_choice<log::Color>(
+        cli, "--color", log.color,
+        {{"auto", log::Color::automatic}, {"always", log::Color::always}, {"never", log::Color::never}}, "Colour");
     cli.set_version_flag("--version", version_text);
   }
 
@@ -74,7 +71,11 @@ int report(int status, std::string_view message) {
 std::optional<int> parse(Program& program, int argc, const char* const* argv) {
   try {
     program.cli.parse(argc, argv);
-    return std::nullopt;
+    if (program.run) return std::nullopt;
+    std::string names;
+    for (const auto* command : program.cli.get_subcommands({}))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", command->get_name());
+    return report(usage, fmt::format("command: expected one of {}, found none; see qkv --help", names));
   } catch (const CLI::Success& answer) {  // --help, --version
     return program.cli.exit(answer);
   } catch (const CLI::ParseError& e) {
@@ -86,7 +87,7 @@ int run(int argc, const char* const* argv) {
   Program program;
   program.cli.name("qkv");
   program.cli.description("Open a small decoder-only transformer, generate text from it, and look inside its attention.");
-  program.cli.require_subcommand(1);
+  program.cli.require_subcommand(0, 1);  // that one is needed is said below, in our words
   program.cli.fallthrough();
   program.cli.formatter(std::make_shared<HelpFormatter>());
   GlobalOptions globals;

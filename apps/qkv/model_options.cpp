@@ -1,14 +1,13 @@
 #include "model_options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
 #include "log.hpp"
-#include "numbers.hpp"
+#include "option_values.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/ops/linear.hpp"
 
@@ -73,15 +72,8 @@ void ModelOptions::add_to(CLI::App& command) {
   add_model_to(command);
   add_integer(command, "-t,--threads", threads, 1, most_threads, "Threads")
       ->default_str("what the process may use; 1 for very small models");
-  const auto backends = backend_names();
-  command.add_option("--backend", backend, "Who multiplies by the weights")
-      ->check(CLI::IsMember(backends))
-      ->type_name(fmt::format("{}", fmt::join(backends, "|")))
-      ->capture_default_str();
-  command.add_option("--precision", precision, "Arithmetic of the linear layers")
-      ->check(CLI::IsMember({"f32"}))
-      ->type_name("f32")
-      ->capture_default_str();
+  add_name(command, "--backend", backend, backend_names(), "Who multiplies by the weights");
+  add_name(command, "--precision", precision, {"f32"}, "Arithmetic of the linear layers");
   command.add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
       ->type_name("KEY")
       ->allow_extra_args(false);

@@ -6,7 +6,7 @@
 
 #include "input.hpp"
 #include "log.hpp"
-#include "numbers.hpp"
+#include "option_values.hpp"
 #include "qkv/core/error.hpp"
 
 namespace qkv::app {
@@ -53,11 +53,8 @@ void PromptOptions::add_to(CLI::App& command) {
   ids_option_ = command.add_option("--ids", ids, "Prompt as token ids (needs no tokenizer)")->type_name("1,2,3");
   text_option_->excludes(file_option)->excludes(ids_option_);
   file_option->excludes(ids_option_);
-  static const std::map<std::string, Bos> choices{{"auto", Bos::automatic}, {"yes", Bos::yes}, {"no", Bos::no}};
-  command.add_option("--bos", bos, "Begin token in front: as the tokenizer's rule says, always, never")
-      ->transform(CLI::CheckedTransformer(choices).description(""))
-      ->type_name("auto|yes|no")
-      ->default_str("auto");
+  add_choice<Bos>(command, "--bos", bos, {{"auto", Bos::automatic}, {"yes", Bos::yes}, {"no", Bos::no}},
+                  "Begin token in front: as the tokenizer's rule says, always, never");
   command.add_flag("--special", special, "Text that spells a special token becomes that token");
   command.add_flag("--escape", escape, "Read \\n, \\t, \\\\ and \\xHH in the prompt");
 }

@@ -1,11 +1,11 @@
 #include "table_output.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 
 #include "log.hpp"
+#include "option_values.hpp"
 #include "output.hpp"
 #include "qkv/core/error.hpp"
 
@@ -26,10 +26,7 @@ std::string human_size(double bytes) {
 void TableOutput::add_to(CLI::App& command) {
   std::vector<std::string> names;
   for (const auto& one : output_formats()) names.emplace_back(one.name);
-  command.add_option("--format", format, "Output form")
-      ->check(CLI::IsMember(names))
-      ->type_name(fmt::format("{}", fmt::join(names, "|")))
-      ->default_str("by the ending of -o, else table");
+  add_name(command, "--format", format, names, "Output form")->default_str("by the ending of -o, else table");
   command.add_option("-o,--output", file, "File to write, complete or not at all")->type_name("FILE");
   command.add_flag("--force", force, "Allow more than 1 GiB, and overwriting what is no earlier output");
   command.add_flag("--log", log_scale, "Pictures: a logarithmic colour scale");

@@ -10,7 +10,7 @@
 
 #include "input.hpp"
 #include "model_options.hpp"
-#include "numbers.hpp"
+#include "option_values.hpp"
 #include "output.hpp"
 #include "program.hpp"
 #include "prompt_options.hpp"
@@ -142,10 +142,7 @@ void add_tokenize_command(Program& program) {
   auto tokenize = std::make_shared<TokenizeCommand>();
   tokenize->model.add_model_to(*command);
   tokenize->prompt.add_to(*command);
-  command->add_option("--format", tokenize->format, "Output")
-      ->check(CLI::IsMember({"table", "json", "ids"}))
-      ->type_name("table|json|ids")
-      ->capture_default_str();
+  add_name(*command, "--format", tokenize->format, {"table", "json", "ids"}, "Output");
   command->add_flag("--decode", tokenize->decode, "The other way: ids from the arguments or standard input to bytes");
   command->add_flag("--lines", tokenize->lines, "One JSON string a line in, one JSON object a line out");
   command->add_option("ids", tokenize->ids, "Ids for --decode");

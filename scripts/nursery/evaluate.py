@@ -1,6 +1,6 @@
 """Losses, stories, pronouns and attention heads of an exported model.
 
-    python3 evaluate.py DATA MODEL_DIRECTORY [ROUNDS]     (ROUNDS times 50 stories are drawn, four times unless told)
+    python3 evaluate.py DATA MODEL_DIRECTORY [ROUNDS]     (ROUNDS times 50 stories are drawn, twice unless told)
 """
 import collections
 import math
@@ -127,7 +127,7 @@ def main():
     report_pairs(model, t, pairs)
     report_heads(model, t, test, pairs, report_copies(model, t))
     print("\nStories (temperature 0.8, top-k 40, top-p 0.95)")
-    report_stories(model, t, int(sys.argv[3]) if len(sys.argv) > 3 else 4)
+    report_stories(model, t, int(sys.argv[3]) if len(sys.argv) > 3 else 2)
 
 
 if __name__ == "__main__":

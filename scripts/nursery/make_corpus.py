@@ -1,9 +1,9 @@
 """Write the corpus: stories to train on, stories to test on, and coreference pairs.
 
-    python3 make_corpus.py [DIRECTORY [MEGABYTES [FIRST [practice]]]]
+    python3 make_corpus.py [DIRECTORY [MEGABYTES [FIRST [MIXTURE]]]]
 
-The training stories are those numbered from FIRST on (1 unless told). With
-"practice", plots in which words come again and plots full of gifts are more frequent than usual.
+The training stories are those numbered from FIRST on (1 unless told), of the given MIXTURE; the
+stories to test on are always of the usual one.
 """
 import collections
 import json
@@ -21,26 +21,39 @@ from pairs import make_pairs
 from story import Story
 
 PLOTS = plots_animals.PLOTS + plots_kindness.PLOTS + plots_things.PLOTS + plots_journeys.PLOTS + plots_words.PLOTS
-PRACTICE = 2 * (plots_words.PLOTS + [plots_journeys.errand]) + 16 * [plots_kindness.share_out]
+# Plots to draw from. "practice" has more words that come again and more gifts; the last four
+# have more and more reasons with he or she, up to stories of nothing else ("lessons", "owners").
+MIXTURES = {
+    "usual": PLOTS,
+    "practice": PLOTS + 2 * (plots_words.PLOTS + [plots_journeys.errand]) + 16 * [plots_kindness.share_out],
+    "gifts": PLOTS + plots_words.PLOTS + 2 * plots_kindness.PLOTS,
+    "lessons": PLOTS + 120 * [plots_kindness.lesson],
+    "owners": PLOTS + 120 * [plots_kindness.lesson],
+    "all": PLOTS + plots_words.PLOTS + plots_kindness.PLOTS + 30 * [plots_kindness.lesson],
+}
+# How often a reason says the name, and how often it is the giver's. Where half of them are, "he"
+# and "she" alone tell nothing, nor does who gave; only both do, which is not learned by itself.
+REASONS = {"gifts": (0.3, 0.5), "lessons": (0.3, 0.5), "owners": (0.0, 0.75), "all": (0.1, 0.6)}
 END = "<|endoftext|>"
 
 
-def story(seed, plots=PLOTS):
+def story(seed, mixture="usual"):
     """The story with this number: the same one every time."""
     rng = random.Random(seed)
     while True:
         s = Story(rng)
-        rng.choice(plots)(s)
+        s.named, s.own = REASONS.get(mixture, (0.0, 0.5))
+        rng.choice(MIXTURES[mixture])(s)
         text = s.text()
         if 40 <= len(text.split()) <= 115:
             return text
 
 
-def write(path, seeds, limit, plots=PLOTS):
+def write(path, seeds, limit, mixture="usual"):
     size = count = 0
     with open(path, "w", encoding="utf-8", newline="\n") as f:
         for seed in seeds:
-            text = story(seed, plots)
+            text = story(seed, mixture)
             f.write(text + "\n" + END + "\n")
             size += len(text) + len(END) + 2
             count += 1
@@ -62,9 +75,9 @@ def main():
     out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "data")
     megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else 30
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    plots = PLOTS + PRACTICE if sys.argv[4:] == ["practice"] else PLOTS
+    mixture = sys.argv[4] if len(sys.argv) > 4 else "usual"
     out.mkdir(exist_ok=True)
-    report = {"train": write(out / "train.txt", range(first, 10**7), int(megabytes * 1e6), plots),
+    report = {"train": write(out / "train.txt", range(first, 10**7), int(megabytes * 1e6), mixture),
               "heldout": write(out / "heldout.txt", range(10**7, 2 * 10**7), 400_000)}
     text = (out / "train.txt").read_text(encoding="utf-8").replace(END, "")
     forms = collections.Counter(w.lower() for w in re.findall(r"[A-Za-z]+", text))

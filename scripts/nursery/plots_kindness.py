@@ -99,4 +99,12 @@ def share_out(s):
     ending(s)
 
 
+def lesson(s):
+    """Nothing but gifts and their reasons, for practice; not among the usual plots."""
+    s.pair(mixed=1)
+    s.say("$A and $B were friends.")
+    for n in range(s.rng.randint(4, 7)):
+        gift(s, thanks=0.0)
+
+
 PLOTS = [present, lunch, lunch, helping, helping, swap, ill, quarrel, blame, storm, share_out, share_out, share_out, share_out]

@@ -72,6 +72,8 @@ class Story:
     def __init__(self, rng):
         self.rng, self.cast, self.out = rng, {}, []
         self.used = set()  # sentences that should not come twice
+        self.own = 0.5  # how often the reason for a gift is the giver's
+        self.named = 0.0  # how often a reason names its owner, and says not only he or she
         self.cast["R"] = Person(*rng.choice(KIN))  # the relative who looks after the first child
 
     def pick(self, pool, *but):

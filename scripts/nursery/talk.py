@@ -45,10 +45,12 @@ def start_gift(s, thing=None, swap=None, help=None):
 def gift(s, thing=None, swap=None, help=None, thanks=0.7):
     """One child gives or helps; "he" or "she" in the reason shows whose reason it is."""
     start, first, second, slots = start_gift(s, thing, swap, help)
-    if s.chance(0.5):
-        s.say(start + " because $A.he " + s.pick(first) + ".", **slots)
+    same = slots["A"].pron == slots["B"].pron
+    form = "" if s.named and (same or s.chance(s.named)) else ".he"
+    if s.chance(s.own):
+        s.say(start + f" because $A{form} " + s.pick(first) + ".", **slots)
     else:
-        s.say(start + " because $B.he " + s.pick(second) + ".", **slots)
+        s.say(start + f" because $B{form} " + s.pick(second) + ".", **slots)
     if s.chance(thanks) and "thanked" not in start:
         s.say(s.pick(THANKS), **slots)
 

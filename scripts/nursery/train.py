@@ -6,8 +6,8 @@ The matrices of the blocks are trained with spectral.py's optimizer, all else wi
 learning rate warms up, stays, and falls to zero in the last FALL steps. Activations are bf16
 (autocast), weights f32. START is a checkpoint to go on from, instead of beginning at random.
 
-Reads DATA/train.txt, DATA/heldout.txt and OUT/tokenizer.json; writes OUT/model.pt every three
-minutes and at the end. The order of the batches depends on SEED alone.
+Reads DATA/train.txt, DATA/heldout.txt and OUT/tokenizer.json; writes OUT/model.pt every
+minute and at the end. The order of the batches depends on SEED alone.
 """
 import os
 import sys
@@ -22,6 +22,7 @@ from model import Transformer, make_config
 from spectral import Spectral
 
 BATCH, LENGTH, PEAK, DECAY, SCALE = 16, 256, 2.5e-3, 0.05, 4
+PAUSE = 60  # seconds between checkpoints
 APART = 12  # so many rows of a batch keep their stories apart; in the rest, one may look back
 
 
@@ -112,7 +113,7 @@ def run(model, optimizers, text, check, out, schedule, seed, before):
         done, now = step + 1, time.time()
         if done % 50 == 0 or done == steps:
             print(f"step {done} loss {average:.4f} seconds {now - begun:.0f}", flush=True)
-        if now - saved > 180 or done == steps:
+        if now - saved > PAUSE or done == steps:
             with torch.no_grad():
                 held = loss_of(model, check, len(check)).item()
             print(f"step {done} held-out {held:.4f}", flush=True)

@@ -32,6 +32,7 @@ const recipes = {
     return [["-f", file]];
   },
   scores: () => [["-p", sentence, "--what", "scores"]],
+  residual: () => [["-p", sentence, "--what", "residual"]],
   long: () => longTexts.map((ids) => ["--ids", ids.join(",")]),
 };
 

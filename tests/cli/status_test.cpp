@@ -85,14 +85,14 @@ TEST_CASE("an input that is refused ends with 4", "[cli]") {
   check_refused_by_program(run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "6", "--on-overflow", "error"}),
                            4, {"60 tokens and 6 new ones", "64"});
   check_refused_by_program(run_program({"generate", "-f", "/nowhere/prompt.txt"}), 4, {"/nowhere/prompt.txt"});
-  check_refused_by_program(run_program({"tokenize", "--lines"}, {.input = "\"fine\"\nnot json\n"}), 4, {"line 2"});
+  check_refused_by_program(run_program({"tokenize", "--lines"}, {.input = "not json\n"}), 4, {"line 1", "not json"});
   CHECK(run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "5", "--on-overflow", "error"}).status == 0);
 }
 
 TEST_CASE("numbers that are not finite end with 5 and name the place", "[cli]") {
   const TemporaryDirectory directory;
   auto model = tiny_gpt2();
-  auto& weight = model.tensor("transformer.h.1.attn.c_proj.weight");
+  auto& weight = model.tensor("h.1.attn.c_proj.weight");
   weight.bytes.replace(0, 4, std::string("\x00\x00\xC0\x7F", 4));  // NaN
   write_hugging_face(model, directory.path());
   const auto run = run_program({"generate", "-m", directory.path().string(), "--ids", "1,2"});
@@ -121,7 +121,7 @@ TEST_CASE("global options work before and after the command", "[cli]") {
   const auto log = (directory.path() / "log").string();
   CHECK(run_program({"generate", "-m", tiny, "--ids", "1", "-n", "1", "-q", "--log-file", log}).status == 0);
   CHECK(std::filesystem::file_size(log) > 0);
-  check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", "/nowhere/log"}), 1, {"/nowhere/log"});
+  check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", "/dev/null/log"}), 1, {"/dev/null/log"});
 }
 
 TEST_CASE("a full disk is a failure, not a success", "[cli]") {

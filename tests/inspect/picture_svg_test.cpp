@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,7 +121,9 @@ TEST_CASE("an SVG says in text what it shows: title, axes, tokens, numbers, laye
     CHECK(has(one.texts, text));
   }
   CHECK(has(one.titles, "query 1 (\u2423t1), key 0 (\u2423t0): 0.25"));
-  CHECK_FALSE(has(one.titles, "query 0 (\u2423t0), key 1 (\u2423t1): 0"));  // masked: no number
+  // Masked cells have no number, neither in them nor when they are pointed at.
+  CHECK_FALSE(has(one.texts, "nan"));
+  CHECK(count(one.elements, "title") == 1 + 6);
 
   const auto grid = parse(picture_of(attention_table(2, 3, 4), PictureFormat::svg, share, {.log_scale = true}));
   CHECK(grid.error.empty());
@@ -149,6 +152,15 @@ TEST_CASE("hostile labels stay text", "[inspect]") {
   CHECK(has(xml.titles, "<script>U+202E\\xFF\\x00: weights of layer 0, head 0"));
   for (const auto format : {PictureFormat::png, PictureFormat::pdf})
     CHECK_FALSE(picture_of(table, format, share).empty());
+}
+
+TEST_CASE("a number that is none is named where a query sees it", "[inspect]") {
+  const auto broken = [](std::int64_t, std::int64_t row, std::int64_t column) {
+    return row == 2 && column == 1 ? std::numeric_limits<float>::quiet_NaN() : 0.25F;
+  };
+  const auto xml = parse(picture_of(attention_table(1, 1, 3), PictureFormat::svg, broken));
+  CHECK(count(xml.texts, "nan") == 1);
+  CHECK(has(xml.titles, "query 2 (\u2423t2), key 1 (\u2423t1): nan"));
 }
 
 TEST_CASE("small tables are rectangles, large ones an image each", "[inspect]") {

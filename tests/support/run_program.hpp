@@ -14,10 +14,10 @@ struct Run {
 };
 
 struct RunOptions {
-  std::string input;                         // standard input
-  std::vector<std::string> environment;      // "NAME=value", added to ours
-  std::chrono::milliseconds interrupt{0};    // SIGINT after this time; 0: never
-  std::string program;                       // empty: qkv
+  std::string input{};                     // standard input
+  std::vector<std::string> environment{};  // "NAME=value", added to ours
+  std::chrono::milliseconds interrupt{0};  // SIGINT after this time; 0: never
+  std::string program{};                   // empty: qkv
 };
 
 /// Runs qkv with these arguments to its end, standard input and both outputs being files.

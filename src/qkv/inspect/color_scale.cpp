@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <ranges>
 
 namespace qkv {
 namespace {
@@ -108,7 +109,8 @@ std::vector<ScaleTick> ColorScale::ticks() const {
     const auto step = tick_step(limit_, diverging ? 3 : 5);
     for (int i = 1; i * step < limit_; ++i) magnitudes.push_back(i * step);
   } else {
-    for (auto power = floor_ * 10; power < limit_; power *= 10) magnitudes.push_back(power);
+    for (int decade = 1; floor_ * std::pow(10, decade) < limit_; ++decade)
+      magnitudes.push_back(floor_ * std::pow(10, decade));
   }
   // The end is marked in any case; a round number too close to it makes room.
   while (!magnitudes.empty() && 1 - strength(magnitudes.back()) < (diverging ? 0.16 : 0.08)) magnitudes.pop_back();
@@ -117,7 +119,8 @@ std::vector<ScaleTick> ColorScale::ticks() const {
   const auto label = [](double value) { return fmt::format("{:.3g}", value); };
   std::vector<ScaleTick> ticks;
   if (diverging)
-    for (auto at = magnitudes.rbegin(); at != magnitudes.rend(); ++at) ticks.push_back({position(-*at), label(-*at)});
+    for (const auto magnitude : std::views::reverse(magnitudes))
+      ticks.push_back({position(-magnitude), label(-magnitude)});
   const auto floor_label = fmt::format("{}{} or less", diverging ? "\u00B1" : "", label(floor_));
   ticks.push_back({position(0), mapping_ == Mapping::linear ? std::string("0") : floor_label});
   for (const auto magnitude : magnitudes) ticks.push_back({position(magnitude), label(magnitude)});
@@ -127,7 +130,7 @@ std::vector<ScaleTick> ColorScale::ticks() const {
 std::string short_number(double value) {
   if (value == 0) return "0";
   if (!std::isfinite(value)) return fmt::format("{}", value);
-  const auto exact = fmt::format("{:.1e}", value);  // rounds first: 0.0999 is 0.10
+  auto exact = fmt::format("{:.1e}", value);  // rounds first: 0.0999 is 0.10
   const auto exponent = std::stoi(exact.substr(exact.find('e') + 1));
   if (exponent < -3 || exponent > 4) return exact;
   return fmt::format("{:.{}f}", value, std::max(0, 1 - exponent));

@@ -63,6 +63,7 @@ Model Model::load(const fs::path& directory, const LoadOptions& options) {
   model.backend_ = backend.name;
   model.config_ = read_config(family, reader, options.ignored_keys);
   add_end_tokens(directory, model.config_);
+  if (model.config_.name.empty()) model.config_.name = fs::canonical(directory).filename().string();
   const auto opened = open_weights(directory);
   model.format_ = opened.format;
   model.source_ = opened.source;

@@ -29,6 +29,8 @@ class Model {
 
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  /// What it is called: by its config, else by its directory.
+  [[nodiscard]] const std::string& name() const { return config_.name; }
 
   /// [V, D]
   [[nodiscard]] ConstMatrixView tokens() const { return tokens_; }

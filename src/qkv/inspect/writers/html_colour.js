@@ -155,8 +155,11 @@ function scaleTicks(scale) {
   });
   if (scale.isSigned && scale.isLog) return [-1, -0.01, 0, 0.01, 1].map((share) => tick(share));
   if (scale.isSigned) return [-1, -0.5, 0, 0.5, 1].map((share) => tick(share));
-  if (scale.isLog) return [1e-4, 1e-3, 1e-2, 1e-1, 1].map((share) => tick(share, share === 1e-4 ? "\u2264 " : ""));
-  return [0, 0.25, 0.5, 0.75, 1].map((share) => tick(share));
+  const floor = 10 ** -logDecades;
+  const isExceeded = table.what === "weights" && scale.most < 1; // see panelMagnitude
+  const bound = (share) => (scale.isLog && share === floor ? "\u2264 " : isExceeded && share === 1 ? "\u2265 " : "");
+  const shares = scale.isLog ? [floor, 1e-3, 1e-2, 1e-1, 1] : [0, 0.25, 0.5, 0.75, 1];
+  return shares.map((share) => tick(share, bound(share)));
 }
 
 function drawLegend(canvas, scale) {

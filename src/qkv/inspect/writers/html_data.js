@@ -146,10 +146,24 @@ function largestMagnitude(panels) {
   return panels.reduce((largest, [least, most]) => Math.max(largest, Math.abs(least ?? 0), Math.abs(most ?? 0)), 0);
 }
 
-// The largest magnitude in one picture. A mean over heads is not in `ranges`, and is looked for.
+const magnitudes = new Map(); // "layer/head" -> panelMagnitude, once it is known
+
+// The largest magnitude in one picture. A mean over heads is not in `ranges`, and is looked for. Of weights only the
+// later half of the queries counts: the first query has a weight of 1 always, and the next ones large ones.
 function panelMagnitude(layer, head) {
-  if (!isMean(head)) return largestMagnitude([ranges[layer * table.nHeads + head]]);
-  return panelNumbers(layer, head).reduce((largest, number) => Math.max(largest, Math.abs(number) || 0), 0);
+  if (!isMean(head) && table.what !== "weights") return largestMagnitude([ranges[layer * table.nHeads + head]]);
+  const name = `${layer}/${head}`;
+  if (!magnitudes.has(name)) {
+    const first = table.what === "weights" ? table.starts[table.nRows >> 1] : 0;
+    magnitudes.set(name, largestFrom(panelNumbers(layer, head), first));
+  }
+  return magnitudes.get(name);
+}
+
+function largestFrom(numbers, first) {
+  let largest = 0;
+  for (let cell = first; cell < numbers.length; ++cell) largest = Math.max(largest, Math.abs(numbers[cell]) || 0);
+  return largest;
 }
 
 // Numbers as text: as many digits as the page holds, and none that it does not.

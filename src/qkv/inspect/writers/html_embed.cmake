@@ -4,8 +4,8 @@
 # The bytes of `text` as the body of a C++ array of char, which has no limit on its length as a literal would.
 function(qkv_html_bytes text_hex result)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${text_hex}")
-  string(REGEX REPLACE "(('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',)('[^']*',))" "\\1\n" bytes
-                       "${bytes}")
+  string(REPEAT "'[^']*'," 12 line)
+  string(REGEX REPLACE "(${line})" "\\1\n" bytes "${bytes}")
   set(${result} "${bytes}" PARENT_SCOPE)
 endfunction()
 

@@ -148,6 +148,7 @@ function readHeadsInTurn(scaleFor, index = 0) {
   while (index < heads.thumbs.length && performance.now() < until) {
     const thumb = heads.thumbs[index++];
     thumb.thin = thinCells(panelNumbers(thumb.layer, thumb.head));
+    panelMagnitude(thumb.layer, thumb.head); // while its numbers are at hand
     paintThumb(thumb, scaleFor);
   }
   heads.element.dataset.drawn = index;

@@ -138,16 +138,23 @@ function drawMap(panel, scale, marks) {
   const { layout } = map;
   const context = sizeCanvas(map.canvas, layout.viewWidth, layout.viewHeight);
   const view = { ...layout, x: layout.left - map.window.scrollLeft, y: layout.top - map.window.scrollTop };
-  context.save();
-  context.beginPath();
-  context.rect(layout.left, layout.top, layout.viewWidth - layout.left, layout.viewHeight - layout.top);
-  context.clip();
-  drawCells(context, view);
-  drawMarks(context, view, marks);
-  context.restore();
+  withinTable(context, view, 0, () => drawCells(context, view));
+  withinTable(context, view, 3, () => drawMarks(context, view, marks));
   drawRowLabels(context, view, marks);
   drawColumnLabels(context, view, marks);
   drawTitles(context, view);
+}
+
+// Draws nothing left of or above the table, but for a margin.
+function withinTable(context, view, around, drawIt) {
+  const left = view.left - around;
+  const top = view.top - around;
+  context.save();
+  context.beginPath();
+  context.rect(left, top, view.viewWidth - left, view.viewHeight - top);
+  context.clip();
+  drawIt();
+  context.restore();
 }
 
 function drawCells(context, view) {

@@ -11,7 +11,7 @@ const state = {
   hover: null, // {row, column}
   isAsking: true, // the text shows what the chosen token attends to, rather than what attends to it
   isLog: false,
-  hasOwnRange: false,
+  hasOwnRange: !description.causal, // layers of a residual stream differ too much for one range
   theme: darkByDefault.matches ? "dark" : "light",
 };
 
@@ -58,6 +58,7 @@ function draw() {
   ].join("/");
   if (drawing.shown === shown) return; // only the pointer moved
   drawing.shown = shown;
+  hideTip(); // it speaks of what was there before
   drawLegend(byId("legend"), scale);
   byId("panel-title").textContent = panelName(state.layer, state.head);
   markChosenHead(state.layer, state.head);
@@ -304,7 +305,10 @@ function listen() {
     hideTip();
   });
   map.canvas.addEventListener("click", onMapClick);
-  map.window.addEventListener("scroll", () => update({ hover: null }));
+  map.window.addEventListener("scroll", () => {
+    update({ hover: null });
+    hideTip();
+  });
   text.element.addEventListener("pointermove", onTextPointer);
   text.element.addEventListener("pointerleave", hideTip);
   const clicks = {
@@ -359,7 +363,9 @@ function showTitle() {
 function hideWhatDoesNotApply() {
   byId("heads-title").textContent = table.heads === null ? "Layers" : "Heads";
   byId("heads-section").hidden = !table.hasManyPanels;
-  byId("ranges-switch").hidden = !table.hasManyPanels || table.what === "weights"; // weights are 0 to 1 in every head
+  byId("ranges-switch").hidden = !table.hasManyPanels && table.what !== "weights";
+  if (table.what === "weights") byId("range-all").textContent = "0 to 1";
+  if (table.what === "weights") byId("range-own").title = "To the largest weight of the later half of the queries";
   byId("direction-to").textContent = description.causal ? "What it attends to" : "Row of a token";
   byId("direction-from").textContent = description.causal ? "What attends to it" : "Column of a token";
   byId("legend-blank").hidden = !description.causal;

@@ -44,9 +44,9 @@ void put_json(std::string_view text, std::string& json) {
 std::string axes_json(const std::vector<Axis>& axes) {
   std::string json = "[";
   for (const auto& axis : axes) {
-    json += json.size() == 1 ? "{\"name\":" : ",{\"name\":";
+    json += json.size() == 1 ? R"({"name":)" : R"(,{"name":)";
     put_json(axis.name, json);
-    json += fmt::format(",\"values\":[{}]}}", fmt::join(axis.values, ","));
+    json += fmt::format(R"(,"values":[{}]}})", fmt::join(axis.values, ","));
   }
   return json + "]";
 }
@@ -54,7 +54,7 @@ std::string axes_json(const std::vector<Axis>& axes) {
 std::string tokens_json(const std::vector<TokenLabel>& tokens) {
   std::string json = "[";
   for (const auto& token : tokens) {
-    json += fmt::format("{}{{\"id\":{},\"text\":", json.size() == 1 ? "" : ",", token.id);
+    json += fmt::format(R"({}{{"id":{},"text":)", json.size() == 1 ? "" : ",", token.id);
     put_json(token.text, json);
     json += '}';
   }
@@ -149,17 +149,17 @@ void HtmlWriter::begin(const TableDescription& description) {
   sink_.write(html_style);
   write_page_until("@DATA@");
 
-  std::string json = "<script type=\"application/json\" id=\"description\">{\"model\":";
+  std::string json = R"(<script type="application/json" id="description">{"model":)";
   put_json(description.model, json);
-  json += ",\"what\":";
+  json += R"(,"what":)";
   put_json(description.what, json);
-  json += fmt::format(",\"code\":\"{}\",\"causal\":{},\"axes\":{},\n\"tokens\":{}}}</script>\n", name_of(code),
-                      description.causal, axes_json(description.axes), tokens_json(description.tokens));
-  sink_.write(json);
+  json += fmt::format(R"(,"code":"{}","causal":{},"axes":{},"tokens":{}}})", name_of(code), description.causal,
+                      axes_json(description.axes), tokens_json(description.tokens));
+  sink_.write(json + "</script>\n");
 }
 
 void HtmlWriter::begin_block() {
-  text_ += fmt::format("<script type=\"application/octet-stream+base64\" id=\"block-{}\">", ranges_.size());
+  text_ += fmt::format(R"(<script type="application/octet-stream+base64" id="block-{}">)", ranges_.size());
   ranges_.emplace_back();
 }
 
@@ -186,7 +186,7 @@ void HtmlWriter::end() {
   if (row_ != 0 || complete != n_blocks_)
     throw Error(ErrorCode::failed, fmt::format("html: expected {} tables of {} rows, found {} begun, the last with {}",
                                                n_blocks_, visible_.size(), complete, row_));
-  std::string json = "<script type=\"application/json\" id=\"ranges\">[";
+  std::string json = R"(<script type="application/json" id="ranges">[)";
   for (std::size_t block = 0; block < ranges_.size(); ++block) json += (block == 0 ? "" : ",") + ranges_[block].json();
   sink_.write(json + "]</script>\n");
   write_page_until("@SCRIPT@");

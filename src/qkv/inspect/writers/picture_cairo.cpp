@@ -56,12 +56,13 @@ class Outlet {
 
  private:
   cairo_status_t pass(std::string_view bytes) {
-    if (!open_ || error_) return CAIRO_STATUS_WRITE_ERROR;
+    if (!open_) return CAIRO_STATUS_WRITE_ERROR;
     try {
       sink_.write(bytes);
       return CAIRO_STATUS_SUCCESS;
     } catch (...) {
       error_ = std::current_exception();
+      open_ = false;
       return CAIRO_STATUS_WRITE_ERROR;
     }
   }
@@ -81,6 +82,7 @@ TextLayout shaped(cairo_t* context, std::string_view text, double size, bool bol
   auto* const pango = pango_layout_get_context(layout.get());
   pango_cairo_context_set_font_options(pango, options.get());
   pango_context_set_base_dir(pango, PANGO_DIRECTION_LTR);
+  pango_context_set_round_glyph_positions(pango, FALSE);
   pango_layout_context_changed(layout.get());
   pango_layout_set_auto_dir(layout.get(), FALSE);  // the mark of a leading space stays on the left
   pango_layout_set_single_paragraph_mode(layout.get(), TRUE);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <numbers>
+#include <ranges>
 
 #include "qkv/core/error.hpp"
 #include "qkv/inspect/writers/picture_labels.hpp"
@@ -271,13 +272,13 @@ std::string caption(const TableDescription& table, std::int64_t index, Captions 
   std::string text;
   const auto outer = outer_axes(table);
   auto stride = index;
-  for (auto axis = outer.rbegin(); axis != outer.rend(); ++axis) {
-    const auto value = axis->values[static_cast<std::size_t>(stride % axis->extent())];
-    stride /= axis->extent();
-    const auto initial = std::toupper(static_cast<unsigned char>(axis->name.empty() ? ' ' : axis->name.front()));
+  for (const auto& axis : std::views::reverse(outer)) {
+    const auto value = axis.values[static_cast<std::size_t>(stride % axis.extent())];
+    stride /= axis.extent();
+    const auto initial = std::toupper(static_cast<unsigned char>(axis.name.empty() ? ' ' : axis.name.front()));
     const auto part = style == Captions::brief ? fmt::format("{}{}", static_cast<char>(initial), value)
-                                               : fmt::format("{} {}", axis->name, value);
-    text = text.empty() ? part : part + " " + text;
+                                               : fmt::format("{} {}", axis.name, value);
+    text.insert(0, text.empty() ? part : part + " ");
   }
   return text;
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <iterator>
 
 #include "qkv/inspect/writers/picture_canvas.hpp"
@@ -60,7 +61,7 @@ class SvgCanvas : public Canvas {
   }
 
   void fill(const Box& box, Color color, std::string_view note) override {
-    append("<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" fill=\"{}\"", box.x, box.y, box.width,
+    append(R"(<rect x="{:.6g}" y="{:.6g}" width="{:.6g}" height="{:.6g}" fill="{}")", box.x, box.y, box.width,
            box.height, hex(color));
     if (note.empty())
       append("/>\n");
@@ -69,28 +70,29 @@ class SvgCanvas : public Canvas {
   }
 
   void frame(const Box& box, Color color) override {
-    append("<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" fill=\"none\" stroke=\"{}\"/>\n",
-           box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1, hex(color));
+    append(R"(<rect x="{:.6g}" y="{:.6g}" width="{:.6g}" height="{:.6g}" fill="none" stroke="{}"/>)", box.x - 0.5,
+           box.y - 0.5, box.width + 1, box.height + 1, hex(color));
+    append("\n");
   }
 
   void text(Point at, std::string_view text, const TextStyle& style) override {
-    constexpr const char* anchors[] = {"start", "middle", "end"};
-    append("<text font-size=\"{:.4g}\" fill=\"{}\"", style.size, hex(style.color));
-    if (style.bold) append(" font-weight=\"bold\"");
-    if (style.anchor != Anchor::start) append(" text-anchor=\"{}\"", anchors[static_cast<std::size_t>(style.anchor)]);
+    constexpr std::array anchors{"start", "middle", "end"};
+    append(R"(<text font-size="{:.4g}" fill="{}")", style.size, hex(style.color));
+    if (style.bold) append(R"( font-weight="bold")");
+    if (style.anchor != Anchor::start) append(R"( text-anchor="{}")", anchors[static_cast<std::size_t>(style.anchor)]);
     const auto drop = baseline_drop * style.size;
     if (style.angle == 0)
-      append(" x=\"{:.6g}\" y=\"{:.6g}\"", at.x, at.y + drop);
+      append(R"( x="{:.6g}" y="{:.6g}")", at.x, at.y + drop);
     else
-      append(" transform=\"translate({:.6g} {:.6g}) rotate({:.6g})\" y=\"{:.4g}\"", at.x, at.y, -style.angle, drop);
+      append(R"xml( transform="translate({:.6g} {:.6g}) rotate({:.6g})" y="{:.4g}")xml", at.x, at.y, -style.angle,
+             drop);
     append(">{}</text>\n", escaped(text));
   }
 
   void image(const Box& box, const Pixels& pixels) override {
-    append(
-        "<image x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" preserveAspectRatio=\"none\" "
-        "style=\"image-rendering:pixelated\" xlink:href=\"data:image/png;base64,",
-        box.x, box.y, box.width, box.height);
+    append(R"(<image x="{:.6g}" y="{:.6g}" width="{:.6g}" height="{:.6g}" preserveAspectRatio="none" )", box.x, box.y,
+           box.width, box.height);
+    append(R"(style="image-rendering:pixelated" xlink:href="data:image/png;base64,)");
     sink_.write(buffer_);
     buffer_.clear();
     sink_.write(base64(png_bytes(pixels)));

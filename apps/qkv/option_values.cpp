@@ -1,6 +1,7 @@
-#include "numbers.hpp"
+#include "option_values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -43,6 +44,25 @@ CLI::Option* add_integer(CLI::App& command, const std::string& names, std::int64
 CLI::Option* add_number(CLI::App& command, const std::string& names, double& value, double min, double max,
                         const std::string& help) {
   return add(command, names, value, min, max, help, fmt::format("a number from {} to {}", min, max));
+}
+
+std::string alternatives(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, "|")); }
+
+std::size_t find_name(const std::string& option, const std::vector<std::string>& names, const std::string& text) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end())
+    throw CLI::ValidationError(option, fmt::format("expected one of {}, found '{}'", fmt::join(names, ", "), text));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+CLI::Option* add_name(CLI::App& command, const std::string& names, std::string& value,
+                      const std::vector<std::string>& choices, const std::string& help) {
+  return command
+      .add_option_function<std::string>(
+          names, [&value, choices, names](const std::string& text) { value = choices[find_name(names, choices, text)]; },
+          help)
+      ->type_name(alternatives(choices))
+      ->default_str(value);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
