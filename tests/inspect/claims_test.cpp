@@ -98,6 +98,7 @@ TEST_CASE("similarity of embeddings is symmetric and knows no context; learned h
   CHECK(largest >= 0.8F);
 }
 
+// Not bit for bit: BLAS kernels add up a row in another order when it stands elsewhere in a block of rows.
 TEST_CASE("a token's key and value stay what they were when the text grows", "[inspect]") {
   for (const auto& directory : {nursery, stories}) {
     const auto model = Model::load(directory);
@@ -112,7 +113,7 @@ TEST_CASE("a token's key and value stay what they were when the text grows", "[i
       };
       for (std::size_t length = 3; length < ids.size(); ++length)
         for (std::size_t head = 0; head < static_cast<std::size_t>(attention.n_kv_heads); ++head)
-          REQUIRE(rows(length, head, length) == rows(length + 1, head, length));
+          REQUIRE(largest_difference(rows(length, head, length), rows(length + 1, head, length)) < 1e-5);
     }
   }
 }
