@@ -21,7 +21,7 @@ from pairs import make_pairs
 from story import Story
 
 PLOTS = plots_animals.PLOTS + plots_kindness.PLOTS + plots_things.PLOTS + plots_journeys.PLOTS + plots_words.PLOTS
-# Plots to draw from. "practice" has more words that come again and more gifts; the last four
+# Plots to draw from. "practice" has more words that come again and more gifts; the last five
 # have more and more reasons with he or she, up to stories of nothing else ("lessons", "owners").
 MIXTURES = {
     "usual": PLOTS,
@@ -30,10 +30,11 @@ MIXTURES = {
     "lessons": PLOTS + 120 * [plots_kindness.lesson],
     "owners": PLOTS + 120 * [plots_kindness.lesson],
     "all": PLOTS + plots_words.PLOTS + plots_kindness.PLOTS + 30 * [plots_kindness.lesson],
+    "last": PLOTS + plots_words.PLOTS + plots_kindness.PLOTS + 60 * [plots_kindness.lesson],
 }
 # How often a reason says the name, and how often it is the giver's. Where half of them are, "he"
 # and "she" alone tell nothing, nor does who gave; only both do, which is not learned by itself.
-REASONS = {"gifts": (0.3, 0.5), "lessons": (0.3, 0.5), "owners": (0.0, 0.75), "all": (0.1, 0.6)}
+REASONS = {"gifts": (0.3, 0.5), "lessons": (0.3, 0.5), "owners": (0.0, 0.75), "all": (0.1, 0.6), "last": (0.0, 0.5)}
 END = "<|endoftext|>"
 
 

@@ -3,7 +3,8 @@
     python3 train.py DATA OUT STEPS FALL [SEED [START]]
 
 The matrices of the blocks are trained with spectral.py's optimizer, all else with AdamW. The
-learning rate warms up, stays, and falls to zero in the last FALL steps. Activations are bf16
+learning rate warms up, stays, and falls to zero over the last FALL steps (a run shorter than
+FALL begins part of the way down). Activations are bf16
 (autocast), weights f32. START is a checkpoint to go on from, instead of beginning at random.
 
 Reads DATA/train.txt, DATA/heldout.txt and OUT/tokenizer.json; writes OUT/model.pt every

@@ -10,14 +10,20 @@
 #include "qkv/core/error.hpp"
 
 namespace qkv {
+namespace {
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+constexpr std::size_t buffer_size = 1U << 20U;  // rows are short; few large writes are faster
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), buffer_(buffer_size) {
   temporary_ = path_;
   temporary_ += fmt::format(".{}.part", ::getpid());
   std::error_code ignored;
   if (std::filesystem::is_directory(path_, ignored)) fail(EISDIR);
   file_ = std::fopen(temporary_.c_str(), "wbx");  // x: never into a file that is there already
   if (file_ == nullptr) fail(errno);
+  std::setvbuf(file_, buffer_.data(), _IOFBF, buffer_.size());
 }
 
 AtomicFile::~AtomicFile() {

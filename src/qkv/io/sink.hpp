@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace qkv {
 
@@ -37,6 +38,7 @@ class AtomicFile : public Sink {
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
+  std::vector<char> buffer_;
   std::FILE* file_ = nullptr;
 };
 

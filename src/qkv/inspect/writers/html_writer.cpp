@@ -187,7 +187,10 @@ void HtmlWriter::end() {
     throw Error(ErrorCode::failed, fmt::format("html: expected {} tables of {} rows, found {} begun, the last with {}",
                                                n_blocks_, visible_.size(), complete, row_));
   std::string json = R"(<script type="application/json" id="ranges">[)";
-  for (std::size_t block = 0; block < ranges_.size(); ++block) json += (block == 0 ? "" : ",") + ranges_[block].json();
+  for (std::size_t block = 0; block < ranges_.size(); ++block) {
+    if (block > 0) json += ',';
+    json += ranges_[block].json();
+  }
   sink_.write(json + "]</script>\n");
   write_page_until("@SCRIPT@");
   sink_.write(html_script);

@@ -91,7 +91,7 @@ class TextWriter : public TableWriter {
   }
 
   void write_panel() {
-    sink_.write((first_ ? "" : "\n") + heading() + "\n");
+    sink_.write(fmt::format("{}{}\n", first_ ? "" : "\n", heading()));
     first_ = false;
     const auto cell = cell_width();
     const auto margin = 5 + label_width_;
@@ -125,8 +125,8 @@ class TextWriter : public TableWriter {
     auto positions = std::string(5 + label_width_, ' ');
     auto tokens = positions;
     for (std::size_t key = 0; key < labels_.size(); ++key) {
-      positions += " " + pad_left(fmt::format("{}", key), cell);
-      tokens += " " + pad_left(fit(labels_[key], cell), cell);
+      positions += fmt::format(" {}", pad_left(fmt::format("{}", key), cell));
+      tokens += fmt::format(" {}", pad_left(fit(labels_[key], cell), cell));
     }
     sink_.write(positions + "\n" + tokens + "\n");
     for (std::size_t t = 0; t < rows_.size(); ++t) {
@@ -134,7 +134,7 @@ class TextWriter : public TableWriter {
       const auto visible = description_.causal ? std::min(t + 1, rows_[t].size()) : rows_[t].size();
       for (std::size_t key = 0; key < visible; ++key) {
         const auto number = rows_[t][key];
-        const auto text = " " + pad_left(fmt::format("{:.2f}", number), cell);
+        const auto text = fmt::format(" {}", pad_left(fmt::format("{:.2f}", number), cell));
         line += options_.color ? painted(text, number, scale) : text;
       }
       sink_.write(line + "\n");
