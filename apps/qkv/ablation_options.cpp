@@ -17,7 +17,8 @@ constexpr std::int64_t likeliest_shown = 5;
 std::string likely_text(const std::vector<TokenLogprob>& likely, const Opened& opened) {
   std::string text;
   for (const auto& [id, logprob] : likely)
-    text += fmt::format("{}'{}' {:.3f}", text.empty() ? "" : "  ", escape_controls(opened.text_of(id)), std::exp(logprob));
+    text +=
+        fmt::format("{}'{}' {:.3f}", text.empty() ? "" : "  ", escape_controls(opened.text_of(id)), std::exp(logprob));
   return text;
 }
 
@@ -45,7 +46,8 @@ std::vector<HeadId> AblationOptions::heads() const {
   for (const auto& text : texts_) {
     const auto colon = text.find(':');
     const auto layer = parse_integer(std::string_view(text).substr(0, colon));
-    const auto head = colon == std::string::npos ? std::nullopt : parse_integer(std::string_view(text).substr(colon + 1));
+    const auto head =
+        colon == std::string::npos ? std::nullopt : parse_integer(std::string_view(text).substr(colon + 1));
     if (!layer || !head)
       throw Error(ErrorCode::usage, fmt::format("--ablate: expected LAYER:HEAD such as 3:0, found '{}'", text));
     heads.push_back({*layer, *head});

@@ -9,8 +9,8 @@
 
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "option_values.hpp"
 #include "opened.hpp"
+#include "option_values.hpp"
 #include "output.hpp"
 #include "output_format.hpp"
 #include "program.hpp"
@@ -47,10 +47,10 @@ std::vector<std::string> what_names() {
 /// The prompt, and the tokens that greedy generation adds to it.
 std::vector<TokenId> extend_greedily(Session& session, std::vector<TokenId> ids, std::int64_t new_tokens) {
   Sampler greedy({.temperature = 0.0});
-  const auto generation = generate(
-      session, ids, greedy,
-      {.max_new_tokens = new_tokens, .cache = true, .ignore_eos = true, .overflow = Overflow::error},
-      [](const NewToken&) { return was_interrupted() ? Next::interrupt : Next::go_on; });
+  const auto generation =
+      generate(session, ids, greedy,
+               {.max_new_tokens = new_tokens, .cache = true, .ignore_eos = true, .overflow = Overflow::error},
+               [](const NewToken&) { return was_interrupted() ? Next::interrupt : Next::go_on; });
   ids.insert(ids.end(), generation.ids.begin(), generation.ids.end());
   return ids;
 }
@@ -104,8 +104,7 @@ int run(const AttentionCommand& attention) {
   const auto ids = extend_greedily(session, opened.prompt, attention.new_tokens);
   const auto n = static_cast<std::int64_t>(ids.size());
   const bool causal = request.place == Place::weights || request.place == Place::scores;
-  TableDescription description{opened.model.name(), attention.what, {}, opened.labels(ids),
-                               causal && !is_similarity};
+  TableDescription description{opened.model.name(), attention.what, {}, opened.labels(ids), causal && !is_similarity};
   if (!is_similarity) description.axes = axes_of(request, config, n);
   tell_shapes(config, n);
   attention.output.write(is_similarity ? n * n * 4 : byte_count(description.axes), to_string(description.shape()),
@@ -128,7 +127,8 @@ void add_attention_command(Program& program) {
   add_name(*command, "--what", attention->what, what_names(), "Which numbers");
   command->add_option("--layer", attention->layers, "Layers, in this order")->type_name("0,2,5-7")->default_str("all");
   command->add_option("--head", attention->heads, "Heads, in this order")->type_name("0,2,5-7")->default_str("all");
-  add_integer(*command, "-n,--n-predict", attention->new_tokens, 0, 1 << 20, "Generate N tokens first, greedily, and include them");
+  add_integer(*command, "-n,--n-predict", attention->new_tokens, 0, 1 << 20,
+              "Generate N tokens first, greedily, and include them");
   attention->output.add_to(*command);
   command->callback([&program, attention] { program.run = [attention] { return run(*attention); }; });
 }

@@ -45,11 +45,13 @@ std::string bash(const CLI::App& cli) {
 }
 
 std::string fish(const CLI::App& cli) {
-  std::string text = fmt::format("complete -c qkv -n __fish_use_subcommand -f -a '{}'\n", fmt::join(command_names(cli), " "));
+  std::string text =
+      fmt::format("complete -c qkv -n __fish_use_subcommand -f -a '{}'\n", fmt::join(command_names(cli), " "));
   for (const auto* command : cli.get_subcommands({}))
     for (const auto& name : option_names(*command))
-      text += fmt::format("complete -c qkv -n '__fish_seen_subcommand_from {}' {}\n", command->get_name(),
-                          name.rfind("--", 0) == 0 ? fmt::format("-l {}", name.substr(2)) : fmt::format("-s {}", name.substr(1)));
+      text += fmt::format(
+          "complete -c qkv -n '__fish_seen_subcommand_from {}' {}\n", command->get_name(),
+          name.rfind("--", 0) == 0 ? fmt::format("-l {}", name.substr(2)) : fmt::format("-s {}", name.substr(1)));
   return text;
 }
 

@@ -10,8 +10,8 @@
 #include "generate_output.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
-#include "option_values.hpp"
 #include "opened.hpp"
+#include "option_values.hpp"
 #include "program.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/generate/text_stream.hpp"
@@ -47,7 +47,8 @@ void add_sampling(CLI::App& command, GenerateCommand& generate) {
   add_integer(command, "--top-k", sampling.top_k, 0, most_tokens, "Only the K likeliest tokens; 0 is off");
   add_number(command, "--top-p", sampling.top_p, 0.0, 1.0, "Only the likeliest that together reach X; 1 is off");
   add_number(command, "--min-p", sampling.min_p, 0.0, 1.0, "Only those at least X times as likely as the likeliest");
-  add_number(command, "--repeat-penalty", sampling.repeat_penalty, 0.01, 100.0, "Against tokens already there; 1 is off");
+  add_number(command, "--repeat-penalty", sampling.repeat_penalty, 0.01, 100.0,
+             "Against tokens already there; 1 is off");
   add_integer(command, "-s,--seed", generate.seed, 0, std::numeric_limits<std::int64_t>::max(), "Seed of the draws")
       ->default_str("random, and reported");
 }
@@ -67,12 +68,14 @@ void add_options(CLI::App& command, GenerateCommand& generate) {
   add_choice<Overflow>(command, "--on-overflow", options.overflow,
                        {{"stop", Overflow::stop}, {"slide", Overflow::slide}, {"error", Overflow::error}},
                        "When the context is full");
-  add_integer(command, "--logprobs", generate.logprobs, 0, most_tokens, "With --json or --jsonl: the K likeliest of each step");
+  add_integer(command, "--logprobs", generate.logprobs, 0, most_tokens,
+              "With --json or --jsonl: the K likeliest of each step");
   auto* json = command.add_flag("--json", generate.json, "One JSON object at the end");
   command.add_flag("--jsonl", generate.jsonl, "One JSON object per token, then a summary")->excludes(json);
   generate.ablation.add_to(command);
-  command.add_option("--attention", generate.attention_file,
-                     "Write the attention weights over prompt and new tokens, one [L, H, n, n] array")
+  command
+      .add_option("--attention", generate.attention_file,
+                  "Write the attention weights over prompt and new tokens, one [L, H, n, n] array")
       ->type_name("FILE.npy");
 }
 
@@ -94,8 +97,8 @@ void write_attention(const GenerateCommand& generate, Session& session, const Op
     throw Error(ErrorCode::input, fmt::format("--attention: expected at most {} tokens (the model's context), found {}",
                                               config.n_ctx, n));
   const auto request = resolve({}, config);
-  const TableDescription description{opened.model.name(), "weights", axes_of(request, config, n),
-                                     opened.labels(ids), true};
+  const TableDescription description{opened.model.name(), "weights", axes_of(request, config, n), opened.labels(ids),
+                                     true};
   attention_output(generate).write(byte_count(description.axes), to_string(description.shape()),
                                    [&](TableWriter& writer) { inspect(session, ids, request, description, writer); });
 }
@@ -147,13 +150,13 @@ Generation stream(const GenerateCommand& generate, Session& session, Sampler& sa
 void report(const GenerationSummary& summary) {
   const auto& generation = summary.generation;
   const auto total = generation.first_seconds + generation.rest_seconds;
-  log::info(fmt::format("{} new tokens in {:.2f} s ({:.0f} tokens/s, {}, {} thread{}), first after {:.1f} ms, seed {}, "
-                        "ended by {}{}",
-                        generation.ids.size(), total, static_cast<double>(generation.steps) / std::max(total, 1e-9),
-                        summary.cache ? "keys and values kept" : "everything recomputed", summary.threads,
-                        summary.threads == 1 ? "" : "s", 1e3 * (summary.load_seconds + generation.first_seconds),
-                        summary.sampling.seed, name_of(generation.reason),
-                        generation.reason == StopReason::interrupted ? " (the result is partial)" : ""));
+  log::info(fmt::format(
+      "{} new tokens in {:.2f} s ({:.0f} tokens/s, {}, {} thread{}), first after {:.1f} ms, seed {}, "
+      "ended by {}{}",
+      generation.ids.size(), total, static_cast<double>(generation.steps) / std::max(total, 1e-9),
+      summary.cache ? "keys and values kept" : "everything recomputed", summary.threads,
+      summary.threads == 1 ? "" : "s", 1e3 * (summary.load_seconds + generation.first_seconds), summary.sampling.seed,
+      name_of(generation.reason), generation.reason == StopReason::interrupted ? " (the result is partial)" : ""));
 }
 
 int run(GenerateCommand& generate) {
@@ -174,9 +177,11 @@ int run(GenerateCommand& generate) {
   catch_interrupts();
   const auto output = make_output(generate, vocabulary);
   auto generation = stream(generate, session, sampler, opened.prompt, vocabulary, *output);
-  const GenerationSummary summary{opened.model.name(), opened.prompt, std::move(generation),
-                                  generate.sampling, generate.options.cache, session.threads(), load_seconds,
-                                  effect ? std::optional(ablation_json(*effect, generate.ablation, opened)) : std::nullopt};
+  const GenerationSummary summary{
+      opened.model.name(),    opened.prompt,
+      std::move(generation),  generate.sampling,
+      generate.options.cache, session.threads(),
+      load_seconds,           effect ? std::optional(ablation_json(*effect, generate.ablation, opened)) : std::nullopt};
   output->end(summary);
   report(summary);
   if (effect) log::info(ablation_text(*effect, generate.ablation, opened));

@@ -30,8 +30,8 @@ std::vector<ConfigLine> facts(const Model& model, const std::optional<Tokenizer>
   auto lines = describe(model.config());
   lines.insert(lines.begin(), {{"model", model.name()}, {"directory", model.directory().string()}});
   lines.push_back({"parameters", fmt::format("{}", model.config().parameter_count())});
-  lines.push_back({"weights", fmt::format("{}, {} tensors, {} bytes", model.format(), model.tensors().size(),
-                                          byte_count(model))});
+  lines.push_back(
+      {"weights", fmt::format("{}, {} tensors, {} bytes", model.format(), model.tensors().size(), byte_count(model))});
   lines.push_back({"tokenizer", tokenizer ? tokenizer->summary() : "none"});
   if (!model.ignored().empty()) lines.push_back({"not needed", fmt::format("{}", fmt::join(model.ignored(), ", "))});
   return lines;

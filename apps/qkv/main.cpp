@@ -21,7 +21,8 @@
 namespace qkv::app {
 namespace {
 
-constexpr std::array commands{add_generate_command, add_attention_command, add_heads_command, add_tokenize_command, add_info_command, add_completion_command};
+constexpr std::array commands{add_generate_command, add_attention_command, add_heads_command,
+                              add_tokenize_command, add_info_command,      add_completion_command};
 
 struct GlobalOptions {
   bool quiet = false;
@@ -86,7 +87,8 @@ std::optional<int> parse(Program& program, int argc, const char* const* argv) {
 int run(int argc, const char* const* argv) {
   Program program;
   program.cli.name("qkv");
-  program.cli.description("Open a small decoder-only transformer, generate text from it, and look inside its attention.");
+  program.cli.description(
+      "Open a small decoder-only transformer, generate text from it, and look inside its attention.");
   program.cli.require_subcommand(0, 1);  // that one is needed is said below, in our words
   program.cli.fallthrough();
   program.cli.formatter(std::make_shared<HelpFormatter>());

@@ -74,7 +74,8 @@ void ModelOptions::add_to(CLI::App& command) {
       ->default_str("what the process may use; 1 for very small models");
   add_name(command, "--backend", backend, backend_names(), "Who multiplies by the weights");
   add_name(command, "--precision", precision, {"f32"}, "Arithmetic of the linear layers");
-  command.add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
+  command
+      .add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
       ->type_name("KEY")
       ->allow_extra_args(false);
 }

@@ -59,8 +59,8 @@ CLI::Option* add_name(CLI::App& command, const std::string& names, std::string& 
                       const std::vector<std::string>& choices, const std::string& help) {
   return command
       .add_option_function<std::string>(
-          names, [&value, choices, names](const std::string& text) { value = choices[find_name(names, choices, text)]; },
-          help)
+          names,
+          [&value, choices, names](const std::string& text) { value = choices[find_name(names, choices, text)]; }, help)
       ->type_name(alternatives(choices))
       ->default_str(value);
 }

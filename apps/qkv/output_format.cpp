@@ -44,7 +44,9 @@ std::unique_ptr<TableWriter> make_picture(Sink& sink, const WriterOptions& optio
 
 constexpr std::array<OutputFormat, 9> formats{{
     {"table", "", 0, 0.0,
-     [](Sink& sink, const WriterOptions& options) { return text_writer(sink, {terminal_width(), options.color}); }},
+     [](Sink& sink, const WriterOptions& options) {
+       return text_writer(sink, {terminal_width(), options.color});
+     }},
     {"csv", "layer,", 0, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
     {"json", "{\"schema\":\"qkv.", 0, 13.0, [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
     {"npy", "\x93NUMPY", 0, 4.0, [](Sink& sink, const WriterOptions&) { return npy_writer(sink); }},
@@ -62,7 +64,9 @@ std::span<const OutputFormat> output_formats() { return formats; }
 
 const OutputFormat& find_format(std::string_view name, const std::filesystem::path& file) {
   const auto ending = file.extension().string();
-  const auto wanted = !name.empty() ? std::string(name) : file.empty() ? "table" : ending.substr(ending.empty() ? 0 : 1);
+  const auto wanted = !name.empty()  ? std::string(name)
+                      : file.empty() ? "table"
+                                     : ending.substr(ending.empty() ? 0 : 1);
   std::string names;
   for (const auto& format : formats) {
     if (format.name == wanted || (wanted == "txt" && format.name == "table")) return format;

@@ -6,7 +6,15 @@
 namespace qkv::app {
 
 /// Exit statuses; scripts rely on them.
-enum ExitStatus : int { ok = 0, failed = 1, usage = 2, bad_model = 3, bad_input = 4, bad_numbers = 5, interrupted = 130 };
+enum ExitStatus : int {
+  ok = 0,
+  failed = 1,
+  usage = 2,
+  bad_model = 3,
+  bad_input = 4,
+  bad_numbers = 5,
+  interrupted = 130
+};
 
 /// The command line while it is built and read. The command that was named leaves in `run` what is to be done.
 struct Program {

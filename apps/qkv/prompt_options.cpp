@@ -49,7 +49,8 @@ std::string unescape(std::string_view text) {
 
 void PromptOptions::add_to(CLI::App& command) {
   text_option_ = command.add_option("-p,--prompt", text, "Prompt")->type_name("TEXT");
-  auto* file_option = command.add_option("-f,--file", file, "File with the prompt, - for standard input")->type_name("FILE");
+  auto* file_option =
+      command.add_option("-f,--file", file, "File with the prompt, - for standard input")->type_name("FILE");
   ids_option_ = command.add_option("--ids", ids, "Prompt as token ids (needs no tokenizer)")->type_name("1,2,3");
   text_option_->excludes(file_option)->excludes(ids_option_);
   file_option->excludes(ids_option_);

@@ -30,7 +30,8 @@ struct PromptOptions {
   /// The bytes as token ids. `bos_token` is the model's own begin token, for --bos yes. Warns of a doubled one.
   [[nodiscard]] std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view bytes,
                                             std::optional<TokenId> bos_token) const;
-  /// The prompt as token ids, from text or from --ids. `tokenizer` may be null. Throws Error{model} when there is text and no tokenizer.
+  /// The prompt as token ids, from text or from --ids. `tokenizer` may be null. Throws Error{model} when there is text
+  /// and no tokenizer.
   [[nodiscard]] std::vector<TokenId> read_ids(const Tokenizer* tokenizer, std::optional<TokenId> bos_token) const;
 
  private:

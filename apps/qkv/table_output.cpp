@@ -12,7 +12,7 @@
 namespace qkv::app {
 namespace {
 
-constexpr double large = 1U << 30U;       // asks for --force
+constexpr double large = 1U << 30U;  // asks for --force
 constexpr double worth_telling = 1U << 20U;
 
 std::string human_size(double bytes) {

@@ -34,8 +34,9 @@ struct TokenizeCommand {
 Tokenizer open_tokenizer(const std::filesystem::path& directory) {
   auto tokenizer = Tokenizer::open(directory);
   if (!tokenizer)
-    throw Error(ErrorCode::model, fmt::format("{}: expected tokenizer.json, or vocab.json and merges.txt, found neither",
-                                              directory.string()));
+    throw Error(
+        ErrorCode::model,
+        fmt::format("{}: expected tokenizer.json, or vocab.json and merges.txt, found neither", directory.string()));
   return std::move(*tokenizer);
 }
 

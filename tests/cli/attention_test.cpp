@@ -50,10 +50,11 @@ std::string ids_text(const std::vector<TokenId>& ids) {
 
 /// The numbers that --what gives for the ids of a golden.
 Npy inspect_ids(const fs::path& model, const std::vector<TokenId>& ids, const std::string& what,
-            const std::vector<std::string>& more = {}) {
+                const std::vector<std::string>& more = {}) {
   const TemporaryDirectory directory;
   const auto file = directory.path() / "out.npy";
-  std::vector<std::string> arguments{"attention", "-m", model.string(), "--ids", ids_text(ids), "--what", what, "-o", file.string()};
+  std::vector<std::string> arguments{"attention", "-m", model.string(), "--ids",      ids_text(ids),
+                                     "--what",    what, "-o",           file.string()};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const auto run = run_program(arguments);
   INFO(run.err);
@@ -77,14 +78,18 @@ TEST_CASE("the arrays of the program equal the reference", "[cli][golden]") {
     for (const std::string length : {"n1", "n7", "n33"}) {
       if (!expected.has(length + ".input_ids")) continue;
       const auto ids = expected.ids(length + ".input_ids");
-      const auto state = static_cast<std::size_t>(ids.size()) * static_cast<std::size_t>(expected.shape(length + ".hidden")[2]);
-      CHECK(largest_difference(inspect_ids(entry.path(), ids, "weights").numbers, expected.floats(length + ".attn")) < 1e-5);
-      CHECK(largest_difference(inspect_ids(entry.path(), ids, "logits").numbers, expected.floats(length + ".logits")) < 1e-4);
+      const auto state =
+          static_cast<std::size_t>(ids.size()) * static_cast<std::size_t>(expected.shape(length + ".hidden")[2]);
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "weights").numbers, expected.floats(length + ".attn")) <
+            1e-5);
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "logits").numbers, expected.floats(length + ".logits")) <
+            1e-4);
       CHECK(largest_difference(but_last(inspect_ids(entry.path(), ids, "residual").numbers, state),
                                but_last(expected.floats(length + ".hidden"), state)) < 1e-4);
       if (!expected.has(length + ".keys")) continue;
       CHECK(largest_difference(inspect_ids(entry.path(), ids, "k").numbers, expected.floats(length + ".keys")) < 1e-4);
-      CHECK(largest_difference(inspect_ids(entry.path(), ids, "v").numbers, expected.floats(length + ".values")) < 1e-4);
+      CHECK(largest_difference(inspect_ids(entry.path(), ids, "v").numbers, expected.floats(length + ".values")) <
+            1e-4);
     }
   }
 }
@@ -93,7 +98,9 @@ TEST_CASE("shapes are those of the contract", "[cli]") {
   const fs::path model = fs::path(models) / "llama-rope-llama3";  // D 64, 4 heads of 16, 2 key/value heads, V 96
   const std::vector<TokenId> ids{1, 2, 3, 4, 5};
   const auto shape_of = [&](const std::string& what) { return inspect_ids(model, ids, what).header; };
-  const auto has = [](const std::string& header, const std::string& shape) { return header.find(shape) != std::string::npos; };
+  const auto has = [](const std::string& header, const std::string& shape) {
+    return header.find(shape) != std::string::npos;
+  };
   CHECK(has(shape_of("weights"), "(2, 4, 5, 5, )"));
   CHECK(has(shape_of("scores"), "(2, 4, 5, 5, )"));
   CHECK(has(shape_of("q"), "(2, 4, 5, 16, )"));
@@ -130,7 +137,8 @@ TEST_CASE("masked scores are blank in every form", "[cli]") {
   CHECK(std::isnan(npy[1]));
   CHECK(std::isfinite(npy[0]));
   CHECK(std::isfinite(npy[8]));
-  const std::vector<std::string> base{"attention", "-m", model.string(), "--ids", "1,2,3", "--what", "scores", "--layer", "0", "--head", "0", "--format"};
+  const std::vector<std::string> base{"attention", "-m", model.string(), "--ids", "1,2,3",   "--what", "scores",
+                                      "--layer",   "0",  "--head",       "0",     "--format"};
   auto arguments = base;
   arguments.emplace_back("json");
   const auto object = json::parse(run_program(arguments).out);
@@ -148,7 +156,9 @@ TEST_CASE("generated tokens are part of the one square table", "[cli]") {
   const fs::path model = fs::path(models) / "llama-tied";
   const TemporaryDirectory directory;
   const auto file = (directory.path() / "w.npy").string();
-  CHECK(run_program({"generate", "-m", model.string(), "--ids", "1,5,9", "-n", "4", "--temp", "0", "--ignore-eos", "--attention", file}).status == 0);
+  CHECK(run_program({"generate", "-m", model.string(), "--ids", "1,5,9", "-n", "4", "--temp", "0", "--ignore-eos",
+                     "--attention", file})
+            .status == 0);
   const auto generated = read_npy(file);
   CHECK(generated.header.find("(2, 4, 7, 7, )") != std::string::npos);
   CHECK(inspect_ids(model, {1, 5, 9}, "weights", {"-n", "4"}).numbers == generated.numbers);
@@ -196,7 +206,8 @@ TEST_CASE("a file of another kind is not overwritten without --force", "[cli]") 
 }
 
 TEST_CASE("a head report, and what becomes of the next token without a head", "[cli]") {
-  const std::vector<std::string> arguments{"heads", "-p", "The dog chased the ball. The dog", "--ablate", "3:0", "--ablate", "4:1", "--format", "json"};
+  const std::vector<std::string> arguments{
+      "heads", "-p", "The dog chased the ball. The dog", "--ablate", "3:0", "--ablate", "4:1", "--format", "json"};
   const auto run = run_program(arguments);
   INFO(run.err);
   REQUIRE(run.status == 0);

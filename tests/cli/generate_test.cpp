@@ -54,7 +54,8 @@ TEST_CASE("the stories model tells what its author's program tells", "[cli]") {
   CHECK(text_of(plus(greedy, {"--cache"})) == expected);
 
   // The author's program counts the prompt's tokens among its steps, so it ends somewhere in ours.
-  const auto continued = text_of({"generate", "-m", stories, "--temp", "0", "-n", "120", "--echo", "-p", "One day, Tim and Sue"});
+  const auto continued =
+      text_of({"generate", "-m", stories, "--temp", "0", "-n", "120", "--echo", "-p", "One day, Tim and Sue"});
   CHECK(continued.rfind(without_line_end(slurp(data + "/real/stories260K.prompt.greedy120.txt")), 0) == 0);
 }
 
@@ -77,8 +78,8 @@ TEST_CASE("greedy ids of every golden model come out of the program", "[cli]") {
     for (const auto id : expected.ids("gen.prompt")) prompt += std::to_string(id) + ",";
     std::string ids;
     for (const auto id : expected.ids("gen.tokens")) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-    const std::vector<std::string> arguments{"generate", "-m",     entry.path().string(), "--ids",       prompt,
-                                             "-n",       "20",     "--temp",              "0", "--ignore-eos"};
+    const std::vector<std::string> arguments{"generate", "-m", entry.path().string(), "--ids", prompt, "-n", "20",
+                                             "--temp",   "0",  "--ignore-eos"};
     CHECK(text_of(arguments) == ids + "\n");
     CHECK(text_of(plus(arguments, {"--cache"})) == ids + "\n");
   }
@@ -112,21 +113,25 @@ TEST_CASE("a stop text ends the text and is not part of it", "[cli]") {
   const auto text = text_of({"generate", "-m", stories, "--temp", "0", "-n", "60"});
   const auto at = text.find(" little girl");
   REQUIRE(at != std::string::npos);
-  CHECK(text_of({"generate", "-m", stories, "--temp", "0", "-n", "60", "--stop", " little girl"}) == text.substr(0, at));
+  CHECK(text_of({"generate", "-m", stories, "--temp", "0", "-n", "60", "--stop", " little girl"}) ==
+        text.substr(0, at));
   CHECK(text_of({"generate", "-m", stories, "--temp", "0", "-n", "60", "--stop", "never said"}) == text);
 }
 
 TEST_CASE("json and jsonl hold what the contract names", "[cli]") {
-  const std::vector<std::string> arguments{"generate", "-m", stories, "-p", "One day", "-n", "5", "--seed", "7", "--logprobs", "3"};
+  const std::vector<std::string> arguments{"generate", "-m",     stories, "-p",         "One day", "-n",
+                                           "5",        "--seed", "7",     "--logprobs", "3"};
   const auto object = json::parse(text_of(plus(arguments, {"--json"})));
-  for (const auto* key : {"schema", "model", "prompt_ids", "ids", "text", "stop_reason", "seed", "sampling", "logprobs", "timing"})
+  for (const auto* key :
+       {"schema", "model", "prompt_ids", "ids", "text", "stop_reason", "seed", "sampling", "logprobs", "timing"})
     CHECK(object.contains(key));
   CHECK(object["ids"].size() == 5);
   CHECK(object["seed"] == 7);
   CHECK(object["stop_reason"] == "length");
   REQUIRE(object["logprobs"].size() == 5);
   CHECK(object["logprobs"][0]["top"].size() == 3);
-  CHECK(object["logprobs"][0]["top"][0]["logprob"].get<double>() >= object["logprobs"][0]["top"][1]["logprob"].get<double>());
+  CHECK(object["logprobs"][0]["top"][0]["logprob"].get<double>() >=
+        object["logprobs"][0]["top"][1]["logprob"].get<double>());
   CHECK(object["text"] == text_of({"generate", "-m", stories, "-p", "One day", "-n", "5", "--seed", "7"}));
 
   std::istringstream lines(text_of(plus(arguments, {"--jsonl"})));
@@ -153,8 +158,9 @@ TEST_CASE("results go to stdout and nothing else does", "[cli]") {
 }
 
 TEST_CASE("an interrupt leaves what was made so far and ends with 130", "[cli]") {
-  const auto run = run_program({"generate", "-m", stories, "-n", "2000000", "--ignore-eos", "--on-overflow", "slide", "--json"},
-                               {.input = {}, .environment = {}, .interrupt = std::chrono::milliseconds(600)});
+  const auto run =
+      run_program({"generate", "-m", stories, "-n", "2000000", "--ignore-eos", "--on-overflow", "slide", "--json"},
+                  {.input = {}, .environment = {}, .interrupt = std::chrono::milliseconds(600)});
   INFO(run.err);
   CHECK(run.status == 130);
   const auto object = json::parse(run.out);
@@ -164,8 +170,9 @@ TEST_CASE("an interrupt leaves what was made so far and ends with 130", "[cli]")
 }
 
 TEST_CASE("a full context stops, slides or is refused, as asked", "[cli]") {
-  const std::vector<std::string> arguments{"generate", "-m", data + "/models/llama-tied", "--ids", "1,5,9", "-n", "100",
-                                           "--temp", "0", "--ignore-eos", "--json"};
+  const std::vector<std::string> arguments{
+      "generate",     "-m",    data + "/models/llama-tied", "--ids", "1,5,9", "-n", "100", "--temp", "0",
+      "--ignore-eos", "--json"};
   const auto stopped = json::parse(text_of(arguments));
   CHECK(stopped["stop_reason"] == "context");
   CHECK(stopped["ids"].size() == 62);  // the last one needs no place of its own

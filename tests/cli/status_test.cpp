@@ -55,7 +55,8 @@ TEST_CASE("usage errors end with 2", "[cli]") {
   check_refused_by_program(run_program({"generate", "--escape", "-p", "\\q"}), 2, {"--escape", "\\q"});
   check_refused_by_program(run_program({"attention", "-p", "x", "--layer", "9"}), 2, {"--layer", "found 9"});
   check_refused_by_program(run_program({"attention", "-p", "x", "--head", "1-"}), 2, {"--head", "'1-'"});
-  check_refused_by_program(run_program({"attention", "-p", "x", "--what", "logits", "--head", "0"}), 2, {"--head", "logits"});
+  check_refused_by_program(run_program({"attention", "-p", "x", "--what", "logits", "--head", "0"}), 2,
+                           {"--head", "logits"});
   check_refused_by_program(run_program({"attention", "-p", "x", "-o", "table.xyz"}), 2, {"table.xyz", "npy"});
   check_refused_by_program(run_program({"heads", "-p", "x y", "--ablate", "0-1"}), 2, {"--ablate", "'0-1'"});
   check_refused_by_program(run_program({"heads", "-p", "x y", "--ablate", "77:0"}), 2, {"77:0"});
@@ -70,20 +71,23 @@ TEST_CASE("a model that cannot be used ends with 3", "[cli]") {
   auto model = tiny_gpt2();
   model.config["n_head"] = 0;
   write_hugging_face(model, directory.path());
-  check_refused_by_program(run_program({"info", "-m", directory.path().string()}), 3, {"config.json", "n_head", "found 0"});
+  check_refused_by_program(run_program({"info", "-m", directory.path().string()}), 3,
+                           {"config.json", "n_head", "found 0"});
 
   write_hugging_face(tiny_gpt2(), directory.path());
   const auto whole = safetensors_file(tiny_gpt2().tensors);
   write_file(directory.path() / "model.safetensors", whole.substr(0, whole.size() - 100));
-  check_refused_by_program(run_program({"info", "-m", directory.path().string()}), 3, {"model.safetensors", "cut short"});
+  check_refused_by_program(run_program({"info", "-m", directory.path().string()}), 3,
+                           {"model.safetensors", "cut short"});
 }
 
 TEST_CASE("an input that is refused ends with 4", "[cli]") {
   check_refused_by_program(run_program({"generate", "-m", tiny, "--ids", "1,96"}), 4, {"0 to 95", "found 96"});
   check_refused_by_program(run_program({"generate", "-m", tiny, "--ids", ids_up_to(65), "--on-overflow", "error"}), 4,
                            {"64", "found 65"});
-  check_refused_by_program(run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "6", "--on-overflow", "error"}),
-                           4, {"60 tokens and 6 new ones", "64"});
+  check_refused_by_program(
+      run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "6", "--on-overflow", "error"}), 4,
+      {"60 tokens and 6 new ones", "64"});
   check_refused_by_program(run_program({"generate", "-f", "/nowhere/prompt.txt"}), 4, {"/nowhere/prompt.txt"});
   check_refused_by_program(run_program({"tokenize", "--lines"}, {.input = "not json\n"}), 4, {"line 1", "not json"});
   CHECK(run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "5", "--on-overflow", "error"}).status == 0);
@@ -104,8 +108,8 @@ TEST_CASE("a message stays on one line whatever a name holds", "[cli]") {
 }
 
 TEST_CASE("what is not asked for a model works without one", "[cli]") {
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"--help"}, {"--version"}, {"generate", "--help"}, {"completion", "bash"}}) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"--help"}, {"--version"}, {"generate", "--help"}, {"completion", "bash"}}) {
     const auto run = run_program(arguments, {.environment = {"QKV_MODEL=/nowhere"}});
     CHECK(run.status == 0);
     CHECK(run.err.empty());
@@ -121,12 +125,14 @@ TEST_CASE("global options work before and after the command", "[cli]") {
   const auto log = (directory.path() / "log").string();
   CHECK(run_program({"generate", "-m", tiny, "--ids", "1", "-n", "1", "-q", "--log-file", log}).status == 0);
   CHECK(std::filesystem::file_size(log) > 0);
-  check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", "/dev/null/log"}), 1, {"/dev/null/log"});
+  check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", "/dev/null/log"}), 1,
+                           {"/dev/null/log"});
 }
 
 TEST_CASE("a full disk is a failure, not a success", "[cli]") {
-  const auto run = run_program({"-c", std::string(QKV_PROGRAM) + " generate -q -m " + tiny + " --ids 1 -n 3 > /dev/full"},
-                               {.program = "/bin/sh"});
+  const auto run =
+      run_program({"-c", std::string(QKV_PROGRAM) + " generate -q -m " + tiny + " --ids 1 -n 3 > /dev/full"},
+                  {.program = "/bin/sh"});
   CHECK(run.status == 1);
   CHECK(run.err.find("standard output") != std::string::npos);
 }

@@ -35,7 +35,8 @@ std::string random_bytes(std::size_t count) {
 TEST_CASE("ids and pieces of a text", "[cli]") {
   CHECK(out_of({"tokenize", "-m", stories, "-p", "Hello world!", "--format", "ids", "--bos", "no"}) ==
         "346,306,414,263,304,341,443\n");
-  CHECK(out_of({"tokenize", "-m", stories, "-p", "Hello world!", "--format", "ids"}) == "1,346,306,414,263,304,341,443\n");
+  CHECK(out_of({"tokenize", "-m", stories, "-p", "Hello world!", "--format", "ids"}) ==
+        "1,346,306,414,263,304,341,443\n");
   const auto object = json::parse(out_of({"tokenize", "-m", stories, "-p", "Hello", "--format", "json"}));
   CHECK(object["ids"] == json::array({1, 346, 306, 414}));
   CHECK(object["pieces"] == json::array({"<s>", "▁He", "ll", "o"}));
@@ -51,7 +52,8 @@ TEST_CASE("special text is literal unless asked for", "[cli]") {
 }
 
 TEST_CASE("many texts in one run, one JSON a line", "[cli]") {
-  std::istringstream lines(out_of({"tokenize", "-m", stories, "--lines", "--bos", "no"}, "\"Hello\"\n\"\"\n\"a\\nb\"\n"));
+  std::istringstream lines(
+      out_of({"tokenize", "-m", stories, "--lines", "--bos", "no"}, "\"Hello\"\n\"\"\n\"a\\nb\"\n"));
   std::string line;
   REQUIRE(std::getline(lines, line));
   CHECK(json::parse(line)["ids"] == json::array({346, 306, 414}));
@@ -80,14 +82,15 @@ TEST_CASE("a directory with nothing but a tokenizer is enough", "[cli][reference
     WARN("skipped: no reference folder (QKV_REFERENCE)");
     return;
   }
-  CHECK(out_of({"tokenize", "-m", (*reference / "real" / "tokenizers" / "gpt2").string(), "-p", "Hello world!", "--format",
-                "ids"}) == "15496,995,0\n");
+  CHECK(out_of({"tokenize", "-m", (*reference / "real" / "tokenizers" / "gpt2").string(), "-p", "Hello world!",
+                "--format", "ids"}) == "15496,995,0\n");
 }
 
 TEST_CASE("info names every choice of the block", "[cli]") {
   const auto text = out_of({"info", "-m", stories, "--tensors"});
-  for (const auto* part : {"llama", "rms, epsilon 1e-05", "8 heads, 4 key/value heads, head_dim 8", "0.353553391", "gated, silu",
-                           "rotary, theta 10000", "tied to the token embedding", "model.layers.4.mlp.up_proj.weight"}) {
+  for (const auto* part :
+       {"llama", "rms, epsilon 1e-05", "8 heads, 4 key/value heads, head_dim 8", "0.353553391", "gated, silu",
+        "rotary, theta 10000", "tied to the token embedding", "model.layers.4.mlp.up_proj.weight"}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);
   }

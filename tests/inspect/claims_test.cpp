@@ -66,8 +66,9 @@ TEST_CASE("what A asks of B is not what B asks of A", "[inspect]") {
   const auto score = [&](std::size_t query, std::size_t key) {  // head 0
     double sum = 0.0;
     for (std::int64_t i = 0; i < attention.head_dim; ++i)
-      sum += static_cast<double>(q[query * static_cast<std::size_t>(attention.head_dim) + static_cast<std::size_t>(i)]) *
-             static_cast<double>(k[key * static_cast<std::size_t>(attention.head_dim) + static_cast<std::size_t>(i)]);
+      sum +=
+          static_cast<double>(q[query * static_cast<std::size_t>(attention.head_dim) + static_cast<std::size_t>(i)]) *
+          static_cast<double>(k[key * static_cast<std::size_t>(attention.head_dim) + static_cast<std::size_t>(i)]);
     return sum * attention.scale;
   };
   const auto it = position_of(nursery, ids, " it");
@@ -77,7 +78,8 @@ TEST_CASE("what A asks of B is not what B asks of A", "[inspect]") {
   CHECK(std::abs(score(it, ball) - score(ball, it)) > 0.1);
 }
 
-TEST_CASE("similarity of embeddings is symmetric and knows no context; learned heads find what it stands for", "[inspect]") {
+TEST_CASE("similarity of embeddings is symmetric and knows no context; learned heads find what it stands for",
+          "[inspect]") {
   const auto model = Model::load(nursery);
   const auto ids = ids_of(nursery, sentence);
   const auto n = static_cast<std::int64_t>(ids.size());

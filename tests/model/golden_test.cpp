@@ -55,13 +55,13 @@ void compare_greedy(const Model& model, const Arrays& expected, bool cache, Diff
   Sampler greedy({.temperature = 0.0});
   const auto tokens = expected.ids("gen.tokens");
   std::vector<float> logits;
-  const auto generation = generate(
-      session, expected.ids("gen.prompt"), greedy,
-      {.max_new_tokens = static_cast<std::int64_t>(tokens.size()), .cache = cache, .ignore_eos = true},
-      [&](const NewToken& token) {
-        logits.insert(logits.end(), token.logits.begin(), token.logits.end());
-        return Next::go_on;
-      });
+  const auto generation =
+      generate(session, expected.ids("gen.prompt"), greedy,
+               {.max_new_tokens = static_cast<std::int64_t>(tokens.size()), .cache = cache, .ignore_eos = true},
+               [&](const NewToken& token) {
+                 logits.insert(logits.end(), token.logits.begin(), token.logits.end());
+                 return Next::go_on;
+               });
   CHECK(generation.ids == tokens);
   most.logits = std::max(most.logits, largest_difference(logits, expected.floats("gen.logits")));
 }
@@ -87,9 +87,7 @@ std::vector<fs::path> folders_of(const fs::path& parent, const std::vector<std::
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(parent)) {
     const auto name = entry.path().filename().string();
-    const auto is_of = [&](const std::string& family) {
-      return name == family || name.rfind(family + "-", 0) == 0;
-    };
+    const auto is_of = [&](const std::string& family) { return name == family || name.rfind(family + "-", 0) == 0; };
     if (std::any_of(families.begin(), families.end(), is_of)) folders.push_back(entry.path());
   }
   std::sort(folders.begin(), folders.end());

@@ -28,8 +28,7 @@ int cores_by_affinity() {
   std::set<std::string> cores;  // the list of siblings names a core
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(static_cast<std::size_t>(cpu), &allowed)) continue;
-    const auto siblings =
-        first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+    const auto siblings = first_line(fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
     cores.insert(siblings.empty() ? fmt::format("cpu{}", cpu) : siblings);
   }
   return static_cast<int>(cores.size());

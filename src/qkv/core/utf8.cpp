@@ -56,8 +56,8 @@ std::size_t whole_characters(std::string_view text) {
     const auto at = text.size() - back;
     if (is_continuation(text[at])) continue;
     const auto lead = static_cast<unsigned char>(text[at]);
-    const bool open = expected_length(lead) > back &&
-                      (back == 1 || may_be_second(lead, static_cast<unsigned char>(text[at + 1])));
+    const bool open =
+        expected_length(lead) > back && (back == 1 || may_be_second(lead, static_cast<unsigned char>(text[at + 1])));
     return open ? at : text.size();
   }
   return text.size();

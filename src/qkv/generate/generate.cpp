@@ -43,8 +43,8 @@ void check_room(const Config& config, std::span<const TokenId> prompt, const Gen
   if (length == 0) throw Error(ErrorCode::input, "prompt: expected at least one token, found none");
   if (options.overflow == Overflow::slide) return;
   if (length > config.n_ctx)
-    throw Error(ErrorCode::input,
-                fmt::format("prompt: expected at most {} tokens (the model's context), found {}", config.n_ctx, length));
+    throw Error(ErrorCode::input, fmt::format("prompt: expected at most {} tokens (the model's context), found {}",
+                                              config.n_ctx, length));
   // The last new token is not run, so it needs no place.
   if (options.overflow == Overflow::error && options.max_new_tokens - 1 > config.n_ctx - length)
     throw Error(ErrorCode::input,

@@ -122,9 +122,8 @@ const std::array<MetricColumn, metric_count>& metric_columns() {
        {"copies", [](const HeadMetrics& m) { return m.copies; }},
        {"induction", [](const HeadMetrics& m) { return m.induction; }},
        {"distance", [](const HeadMetrics& m) { return m.distance; }},
-       {"largest", [](const HeadMetrics& m) {
-          return m.largest_query < 0 ? std::nullopt : std::optional(m.largest);
-        }}}};
+       {"largest",
+        [](const HeadMetrics& m) { return m.largest_query < 0 ? std::nullopt : std::optional(m.largest); }}}};
   return columns;
 }
 

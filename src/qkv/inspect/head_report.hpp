@@ -16,8 +16,8 @@ namespace qkv {
 /// a sum of weights, 0 to 1; what has no meaning for the text (no token comes twice, say) is left out.
 struct HeadMetrics {
   HeadId head;
-  /// -sum of w log w over the keys, in nats: 0 looks at one token, log(t + 1) at all alike. Clark et al., "What Does BERT
-  /// Look At?", 2019.
+  /// -sum of w log w over the keys, in nats: 0 looks at one token, log(t + 1) at all alike. Clark et al., "What Does
+  /// BERT Look At?", 2019.
   std::optional<double> entropy;
   /// Share on the first token of the text, where heads with nothing to do often look. Xiao et al., "Efficient Streaming
   /// Language Models with Attention Sinks", 2023.

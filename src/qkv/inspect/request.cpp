@@ -62,8 +62,8 @@ std::int64_t row_width(Place place, const Config& config, std::int64_t n) {
 bool has_layers(Place place) { return place != Place::embedding && place != Place::logits; }
 
 bool has_heads(Place place) {
-  return (static_cast<unsigned>(place) & (Place::scores | Place::weights | Place::q | Place::k | Place::v | Place::head_out)) !=
-         0;
+  return (static_cast<unsigned>(place) &
+          (Place::scores | Place::weights | Place::q | Place::k | Place::v | Place::head_out)) != 0;
 }
 
 std::optional<Place> place_from_name(std::string_view name) {
@@ -76,7 +76,8 @@ InspectRequest resolve(const InspectRequest& request, const Config& config) {
   const auto place = request.place;
   const auto name = name_of(place);
   const auto refuse = [&](std::string_view axis) {
-    throw Error(ErrorCode::usage, fmt::format("--{}: expected a place with an axis of that name, found {}", axis, name));
+    throw Error(ErrorCode::usage,
+                fmt::format("--{}: expected a place with an axis of that name, found {}", axis, name));
   };
   if (!has_layers(place) && !request.layers.empty()) refuse("layer");
   if (!has_heads(place) && !request.heads.empty()) refuse("head");

@@ -22,8 +22,8 @@ struct InspectRequest {
 /// Places by name; nothing for one that is none.
 [[nodiscard]] std::optional<Place> place_from_name(std::string_view name);
 
-/// Fills in what was left open and checks the rest against the model. Throws Error{usage} naming a layer or head that is
-/// not there, or that a place has no such axis.
+/// Fills in what was left open and checks the rest against the model. Throws Error{usage} naming a layer or head that
+/// is not there, or that a place has no such axis.
 [[nodiscard]] InspectRequest resolve(const InspectRequest& request, const Config& config);
 
 /// The axes of a resolved request for a text of n tokens:

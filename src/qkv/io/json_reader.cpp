@@ -70,7 +70,8 @@ class DuplicateWatch {
 
 json parse_json(std::string_view text, const std::string& where, bool refuse_duplicates) {
   if (nests_too_deep(text))
-    throw Error(ErrorCode::model, fmt::format("{}: expected JSON nested at most {} deep, found more", where, deepest_nesting));
+    throw Error(ErrorCode::model,
+                fmt::format("{}: expected JSON nested at most {} deep, found more", where, deepest_nesting));
   try {
     if (!refuse_duplicates) return json::parse(text);
     DuplicateWatch watch(where);
@@ -195,7 +196,8 @@ std::vector<JsonReader> JsonReader::objects(std::string_view key) const {
   for (const auto& element : *value) {
     const auto path = fmt::format("{}[{}]", key, readers.size());
     if (!element.is_object())
-      throw Error(ErrorCode::model, fmt::format("{}: {}: expected an object, found {}", where_, path, describe(element)));
+      throw Error(ErrorCode::model,
+                  fmt::format("{}: {}: expected an object, found {}", where_, path, describe(element)));
     readers.push_back(child(path, element));
   }
   return readers;

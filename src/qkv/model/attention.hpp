@@ -14,7 +14,7 @@ namespace qkv {
 /// T new tokens that follow `past` kept ones.
 struct Pass {
   std::int64_t past = 0;
-  std::int64_t count = 0;  // T
+  std::int64_t count = 0;                    // T
   const ops::RotaryTable* rotary = nullptr;  // null where positions are not rotary
   std::span<const std::int64_t> ablated;     // heads of this layer whose output is left out before W_o
 };

@@ -10,10 +10,9 @@ namespace {
 
 constexpr std::array<NamedChoice<NormConfig::Kind>, 2> norm_kinds{
     {{"layer", NormConfig::Kind::layer}, {"rms", NormConfig::Kind::rms}}};
-constexpr std::array<NamedChoice<PositionConfig::Kind>, 3> position_kinds{
-    {{"none", PositionConfig::Kind::none},
-     {"learned", PositionConfig::Kind::learned},
-     {"rotary", PositionConfig::Kind::rotary}}};
+constexpr std::array<NamedChoice<PositionConfig::Kind>, 3> position_kinds{{{"none", PositionConfig::Kind::none},
+                                                                           {"learned", PositionConfig::Kind::learned},
+                                                                           {"rotary", PositionConfig::Kind::rotary}}};
 constexpr std::array<NamedChoice<RotaryScaling::Kind>, 3> scaling_kinds{{{"none", RotaryScaling::Kind::none},
                                                                          {"linear", RotaryScaling::Kind::linear},
                                                                          {"llama3", RotaryScaling::Kind::llama3}}};

@@ -69,8 +69,8 @@ std::int64_t Config::parameter_count() const {
 std::vector<double> rotary_rates(const RotaryConfig& rotary) {
   std::vector<double> rates;
   for (std::int64_t i = 0; i < rotary.n_rotated; i += 2)
-    rates.push_back(stretch(
-        std::pow(rotary.theta, -static_cast<double>(i) / static_cast<double>(rotary.n_rotated)), rotary.scaling));
+    rates.push_back(stretch(std::pow(rotary.theta, -static_cast<double>(i) / static_cast<double>(rotary.n_rotated)),
+                            rotary.scaling));
   return rates;
 }
 

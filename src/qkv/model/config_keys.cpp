@@ -41,8 +41,8 @@ RotaryScaling read_scaling(const JsonReader& scaling, std::int64_t original_n_ct
     result.high_frequency_factor = scaling.number("high_freq_factor", factor_range);
     if (result.high_frequency_factor <= result.low_frequency_factor)
       scaling.fail("high_freq_factor", fmt::format("more than low_freq_factor {}", result.low_frequency_factor));
-    result.original_n_ctx = static_cast<double>(
-        scaling.integer_or("original_max_position_embeddings", original_n_ctx, context_range));
+    result.original_n_ctx =
+        static_cast<double>(scaling.integer_or("original_max_position_embeddings", original_n_ctx, context_range));
   }
   return result;
 }

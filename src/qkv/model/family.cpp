@@ -13,19 +13,75 @@ namespace {
 
 /// Keys that published configs carry and that change nothing in a forward pass: training, bookkeeping, and how other
 /// programs generate.
-constexpr std::array harmless_keys{
-    "architectures", "attention_dropout", "attention_probs_dropout_prob", "attn_implementation", "attn_pdrop",
-    "auto_map", "bad_words_ids", "begin_suppress_tokens", "chunk_size_feed_forward", "classifier_dropout",
-    "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample", "dtype",
-    "early_stopping", "embd_pdrop", "embedding_dropout", "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty",
-    "finetuning_task", "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hidden_dropout",
-    "hidden_dropout_prob", "id2label", "ignore_index", "initializer_range", "is_decoder", "label2id", "length_penalty",
-    "mlp_dropout", "model_type", "name_or_path", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-    "num_return_sequences", "output_attentions", "output_hidden_states", "output_past", "output_router_logits",
-    "output_scores", "pad_token_id", "prefix", "problem_type", "remove_invalid_values", "repetition_penalty",
-    "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens",
-    "task_specific_params", "temperature", "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype",
-    "torchscript", "transformers_version", "typical_p", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache"};
+constexpr std::array harmless_keys{"architectures",
+                                   "attention_dropout",
+                                   "attention_probs_dropout_prob",
+                                   "attn_implementation",
+                                   "attn_pdrop",
+                                   "auto_map",
+                                   "bad_words_ids",
+                                   "begin_suppress_tokens",
+                                   "chunk_size_feed_forward",
+                                   "classifier_dropout",
+                                   "cross_attention_hidden_size",
+                                   "decoder_start_token_id",
+                                   "diversity_penalty",
+                                   "do_sample",
+                                   "dtype",
+                                   "early_stopping",
+                                   "embd_pdrop",
+                                   "embedding_dropout",
+                                   "encoder_no_repeat_ngram_size",
+                                   "exponential_decay_length_penalty",
+                                   "finetuning_task",
+                                   "forced_bos_token_id",
+                                   "forced_eos_token_id",
+                                   "gradient_checkpointing",
+                                   "hidden_dropout",
+                                   "hidden_dropout_prob",
+                                   "id2label",
+                                   "ignore_index",
+                                   "initializer_range",
+                                   "is_decoder",
+                                   "label2id",
+                                   "length_penalty",
+                                   "mlp_dropout",
+                                   "model_type",
+                                   "name_or_path",
+                                   "no_repeat_ngram_size",
+                                   "num_beam_groups",
+                                   "num_beams",
+                                   "num_return_sequences",
+                                   "output_attentions",
+                                   "output_hidden_states",
+                                   "output_past",
+                                   "output_router_logits",
+                                   "output_scores",
+                                   "pad_token_id",
+                                   "prefix",
+                                   "problem_type",
+                                   "remove_invalid_values",
+                                   "repetition_penalty",
+                                   "resid_pdrop",
+                                   "residual_dropout",
+                                   "return_dict",
+                                   "return_dict_in_generate",
+                                   "sep_token_id",
+                                   "suppress_tokens",
+                                   "task_specific_params",
+                                   "temperature",
+                                   "tf_legacy_loss",
+                                   "tokenizer_class",
+                                   "top_k",
+                                   "top_p",
+                                   "torch_dtype",
+                                   "torchscript",
+                                   "transformers_version",
+                                   "typical_p",
+                                   "unsloth_fixed",
+                                   "unsloth_version",
+                                   "use_bfloat16",
+                                   "use_cache"};
 
 bool is_harmless(const std::string& key) {
   // Their publishers' own notes begin with an underscore ("_name_or_path", "_num_labels").
@@ -35,11 +91,13 @@ bool is_harmless(const std::string& key) {
 
 void refuse_unread(const Family& family, const JsonReader& reader, std::span<const std::string> ignored_keys) {
   for (const auto& key : reader.unread()) {
-    if (key.empty() || (!is_harmless(key) && std::find(ignored_keys.begin(), ignored_keys.end(), key) == ignored_keys.end()))
-      throw Error(ErrorCode::model,
-                  fmt::format("{}: key '{}' is not understood for model_type {}; where it does not change the arithmetic, "
-                              "--ignore-key {} lets it through",
-                              reader.where(), key, family.name, key));
+    if (key.empty() ||
+        (!is_harmless(key) && std::find(ignored_keys.begin(), ignored_keys.end(), key) == ignored_keys.end()))
+      throw Error(
+          ErrorCode::model,
+          fmt::format("{}: key '{}' is not understood for model_type {}; where it does not change the arithmetic, "
+                      "--ignore-key {} lets it through",
+                      reader.where(), key, family.name, key));
   }
 }
 
@@ -60,7 +118,8 @@ const Family& find_family(const JsonReader& reader) {
   if (!type.empty()) reader.fail("model_type", fmt::format("one of {}", names));
   if (!reader.has("architectures")) reader.fail("model_type", fmt::format("one of {}", names));
   for (const auto& family : families())
-    if (!family.architecture.empty() && reader.raw("architectures") == nlohmann::json::array({family.architecture})) return family;
+    if (!family.architecture.empty() && reader.raw("architectures") == nlohmann::json::array({family.architecture}))
+      return family;
   reader.fail("architectures", fmt::format("that of one of {}", names));
 }
 

@@ -77,8 +77,7 @@ Model Model::load(const fs::path& directory, const LoadOptions& options) {
   model.tokens_ = numbers.matrix(weights.tokens);
   if (weights.positions) model.positions_ = numbers.matrix(*weights.positions);
   for (const auto& block : weights.blocks)
-    model.blocks_.push_back(
-        numbers.block(block, model.config_, static_cast<std::int64_t>(model.blocks_.size())));
+    model.blocks_.push_back(numbers.block(block, model.config_, static_cast<std::int64_t>(model.blocks_.size())));
   model.final_norm_ = numbers.norm(weights.final_norm, model.config_.norm);
   model.head_ = numbers.linear(weights.head);
   model.widened_ = numbers.take_widened();

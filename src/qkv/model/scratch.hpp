@@ -12,7 +12,8 @@ namespace qkv {
 /// half that the mask hides, almost nothing is computed.
 inline constexpr std::int64_t query_tile = 128;
 
-/// Room for the numbers that one forward pass makes and forgets, for up to `tokens` new tokens with up to `tokens` keys.
+/// Room for the numbers that one forward pass makes and forgets, for up to `tokens` new tokens with up to `tokens`
+/// keys.
 struct Scratch {
   Scratch() = default;
   Scratch(const Config& config, std::int64_t tokens)

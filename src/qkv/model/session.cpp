@@ -18,7 +18,8 @@ int thread_advice(const Config& config) {
 }
 
 Session::Session(const Model& model, int threads)
-    : model_(model), threads_(threads > 0 ? threads : thread_advice(model.config())),
+    : model_(model),
+      threads_(threads > 0 ? threads : thread_advice(model.config())),
       ablated_(static_cast<std::size_t>(model.config().n_layers)) {
   ops::blas::set_threads(threads_);
   const auto& position = model.config().position;
@@ -64,8 +65,9 @@ void Session::check(std::span<const TokenId> ids) const {
                   fmt::format("input: expected token ids from 0 to {}, found {}", config.n_vocab - 1, id));
   const auto count = static_cast<std::int64_t>(ids.size());
   if (count > config.n_ctx - length_)
-    throw Error(ErrorCode::input, fmt::format("input: expected at most {} tokens in all (the model's context), found {}",
-                                              config.n_ctx, length_ + count));
+    throw Error(ErrorCode::input,
+                fmt::format("input: expected at most {} tokens in all (the model's context), found {}", config.n_ctx,
+                            length_ + count));
 }
 
 void Session::embed(std::span<const TokenId> ids, const Probe& probe, MatrixView x) const {
@@ -89,9 +91,8 @@ void Session::ablate(std::span<const HeadId> heads) {
   const auto& config = model_.config();
   for (const auto& [layer, head] : heads) {
     if (layer < 0 || layer >= config.n_layers || head < 0 || head >= config.attention.n_heads)
-      throw Error(ErrorCode::usage,
-                  fmt::format("ablate: expected layers 0 to {} and heads 0 to {}, found {}:{}", config.n_layers - 1,
-                              config.attention.n_heads - 1, layer, head));
+      throw Error(ErrorCode::usage, fmt::format("ablate: expected layers 0 to {} and heads 0 to {}, found {}:{}",
+                                                config.n_layers - 1, config.attention.n_heads - 1, layer, head));
     ablated_[static_cast<std::size_t>(layer)].push_back(head);
   }
 }

@@ -38,7 +38,8 @@ class Session {
   /// Makes room for `tokens` tokens at once; forward() does it when it must, but then copies what is kept.
   void reserve(std::int64_t tokens);
 
-  /// From now on leaves out what these heads contribute, before W_o. Throws Error{usage} naming a head that is not there.
+  /// From now on leaves out what these heads contribute, before W_o. Throws Error{usage} naming a head that is not
+  /// there.
   void ablate(std::span<const HeadId> heads);
 
   [[nodiscard]] const Model& model() const { return model_; }

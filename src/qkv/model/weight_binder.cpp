@@ -20,8 +20,7 @@ std::optional<std::string> mismatch(const StoredTensor& tensor, const Shape& exp
   if (!is_weight_dtype(tensor.dtype))
     return fmt::format("{}: expected dtype f32, f16 or bf16, found {}", name, name_of(tensor.dtype));
   if (knows_shape && tensor.shape != expected)
-    return fmt::format("{}: expected shape {}, found {}", name, to_string(expected),
-                       to_string(tensor.shape));
+    return fmt::format("{}: expected shape {}, found {}", name, to_string(expected), to_string(tensor.shape));
   const auto count = element_count(expected);
   const auto bytes = count ? checked_mul(*count, static_cast<std::int64_t>(size_of(tensor.dtype))) : std::nullopt;
   if (!bytes || static_cast<std::size_t>(*bytes) != tensor.bytes.size())
@@ -106,12 +105,14 @@ void WeightBinder::finish(const std::string& where) {
     if (same)
       ignored_.push_back(spare_head_->name);
     else
-      note(fmt::format("tensor '{}': expected the numbers of '{}', because the config ties the head to it, found others",
-                       spare_head_->name, tokens_->name));
+      note(
+          fmt::format("tensor '{}': expected the numbers of '{}', because the config ties the head to it, found others",
+                      spare_head_->name, tokens_->name));
   }
   if (problems_.empty()) return;
   const auto listed = std::min(problems_.size(), most_problems_listed);
-  auto text = fmt::format("{}: {}", where, fmt::join(problems_.begin(), problems_.begin() + static_cast<std::ptrdiff_t>(listed), "; "));
+  auto text = fmt::format("{}: {}", where,
+                          fmt::join(problems_.begin(), problems_.begin() + static_cast<std::ptrdiff_t>(listed), "; "));
   if (listed < problems_.size()) text += fmt::format("; and {} more", problems_.size() - listed);
   throw Error(ErrorCode::model, text);
 }

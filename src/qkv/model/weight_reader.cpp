@@ -62,8 +62,9 @@ Norm WeightReader::norm(const NormRef& ref, const NormConfig& config) {
 Block WeightReader::block(const BlockWeights& weights, const Config& config, std::int64_t layer) {
   Block block;
   block.attn_norm = norm(weights.attn_norm, config.norm);
-  block.attention = {config.attention,     config.attention.scale_of(layer), linear(weights.W_q),
-                     linear(weights.W_k), linear(weights.W_v),              linear(weights.W_o)};
+  block.attention = {config.attention,    config.attention.scale_of(layer),
+                     linear(weights.W_q), linear(weights.W_k),
+                     linear(weights.W_v), linear(weights.W_o)};
   block.mlp_norm = norm(weights.mlp_norm, config.norm);
   block.mlp = {config.mlp, linear(weights.W_in), weights.W_gate ? linear(*weights.W_gate) : ops::Linear(),
                linear(weights.W_out)};

@@ -13,7 +13,6 @@ void layer_norm(ConstMatrixView x, std::span<const float> gain, std::span<const 
 
 /// Each row of x [T, D] divided by the root of its mean square plus epsilon, times gain [D], plus bias [D] (may be
 /// empty).  y [T, D].  Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019.
-void rms_norm(ConstMatrixView x, std::span<const float> gain, std::span<const float> bias, float epsilon,
-              MatrixView y);
+void rms_norm(ConstMatrixView x, std::span<const float> gain, std::span<const float> bias, float epsilon, MatrixView y);
 
 }  // namespace qkv::ops

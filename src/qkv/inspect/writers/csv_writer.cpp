@@ -71,7 +71,8 @@ class CsvWriter : public TableWriter {
 
 std::string csv_field(std::string_view bytes) {
   auto text = replace_invalid_utf8(bytes);
-  for (auto at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) text.replace(at, 1, "\xEF\xBF\xBD");
+  for (auto at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
+    text.replace(at, 1, "\xEF\xBF\xBD");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const auto c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

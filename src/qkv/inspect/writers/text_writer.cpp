@@ -99,7 +99,8 @@ class TextWriter : public TableWriter {
     if (last_is_tokens_ && static_cast<std::int64_t>(width) <= options_.width)
       write_grid(cell);
     else
-      for (std::size_t t = 0; t < rows_.size(); ++t) sink_.write(row_label(t) + (last_is_tokens_ ? strongest(t) : largest(t)) + "\n");
+      for (std::size_t t = 0; t < rows_.size(); ++t)
+        sink_.write(row_label(t) + (last_is_tokens_ ? strongest(t) : largest(t)) + "\n");
     rows_.clear();
   }
 

@@ -19,8 +19,7 @@ class RawFiles : public WeightSource {
     for (auto entry = std::filesystem::directory_iterator(folder, error);
          !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
       paths.push_back(entry->path());
-    if (error)
-      throw Error(ErrorCode::model, fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
+    if (error) throw Error(ErrorCode::model, fmt::format("{}: cannot be read: {}", folder.string(), error.message()));
     std::sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) { return a.stem() < b.stem(); });
     for (const auto& path : paths) add(path);
   }
@@ -37,12 +36,14 @@ class RawFiles : public WeightSource {
                   fmt::format("{}: expected a file named <tensor>.f32, .f16 or .bf16", path.string()));
     const auto name = path.stem().string();
     if (!tensors_.empty() && tensors_.back().name == name)
-      throw Error(ErrorCode::model, fmt::format("{}: tensor '{}' is also in {}", path.string(), name, tensors_.back().file));
+      throw Error(ErrorCode::model,
+                  fmt::format("{}: tensor '{}' is also in {}", path.string(), name, tensors_.back().file));
     const auto& file = files_.emplace_back(path);
     const auto size = file.bytes().size();
     const auto width = size_of(*dtype);
     if (size % width != 0)
-      throw Error(ErrorCode::model, fmt::format("{}: expected a multiple of {} bytes, found {}", path.string(), width, size));
+      throw Error(ErrorCode::model,
+                  fmt::format("{}: expected a multiple of {} bytes, found {}", path.string(), width, size));
     tensors_.push_back({name, *dtype, {static_cast<std::int64_t>(size / width)}, file.bytes(), path.string()});
   }
 

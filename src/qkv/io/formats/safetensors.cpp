@@ -69,8 +69,8 @@ StoredTensor read_entry(const std::string& file, const std::string& name, const 
   const auto offsets = entry.integers("data_offsets", {.min = 0});
   const auto size = static_cast<std::int64_t>(data.size());
   if (offsets.size() == 2 && offsets[1] > size)
-    fail(file, fmt::format("tensor '{}': expected data up to byte {}, found only {} bytes (the file is cut short)", name,
-                           offsets[1], size));
+    fail(file, fmt::format("tensor '{}': expected data up to byte {}, found only {} bytes (the file is cut short)",
+                           name, offsets[1], size));
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     entry.fail("data_offsets", fmt::format("[begin, end] within the {} bytes of data", size));
   const auto count = element_count(shape);
@@ -78,8 +78,8 @@ StoredTensor read_entry(const std::string& file, const std::string& name, const 
   if (!expected) entry.fail("shape", "extents whose product fits 64 bits");
   if (*expected != offsets[1] - offsets[0])
     entry.fail("data_offsets", fmt::format("{} bytes for {} {}", *expected, name_of(dtype), to_string(shape)));
-  return {name, dtype, shape,
-          data.subspan(static_cast<std::size_t>(offsets[0]), static_cast<std::size_t>(*expected)), file};
+  return {name, dtype, shape, data.subspan(static_cast<std::size_t>(offsets[0]), static_cast<std::size_t>(*expected)),
+          file};
 }
 
 /// The format allows neither gaps nor overlaps: the tensors, put in order, fill the data.
@@ -122,7 +122,8 @@ std::vector<std::filesystem::path> shards(const std::filesystem::path& index) {
   std::set<std::filesystem::path> files;
   for (const auto& tensor : map.unread()) {
     const std::filesystem::path name = map.text(tensor);
-    if (name.empty() || name != name.filename() || name == "..") map.fail(tensor, "the name of a file beside the index");
+    if (name.empty() || name != name.filename() || name == "..")
+      map.fail(tensor, "the name of a file beside the index");
     files.insert(index.parent_path() / name);
   }
   return {files.begin(), files.end()};
@@ -157,8 +158,8 @@ std::unique_ptr<WeightSource> open_safetensors(const std::vector<std::filesystem
     std::move(more.begin(), more.end(), std::back_inserter(tensors));
   }
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  const auto twice = std::adjacent_find(tensors.begin(), tensors.end(),
-                                        [](const auto& a, const auto& b) { return a.name == b.name; });
+  const auto twice =
+      std::adjacent_find(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name == b.name; });
   if (twice != tensors.end())
     fail(twice->file, fmt::format("tensor '{}' is also in {}", twice->name, std::next(twice)->file));
   return std::make_unique<Safetensors>(std::move(mapped), std::move(tensors));

@@ -7,19 +7,16 @@
 #include "qkv/model/families/families.hpp"
 
 /// GPT-2 as Hugging Face publishes it: learned positions, layer norm before each half of a block, linear weights stored
-/// as [in, out], W_q W_k W_v side by side in `c_attn`, the head tied to the token embedding unless the config says else.
+/// as [in, out], W_q W_k W_v side by side in `c_attn`, the head tied to the token embedding unless the config says
+/// else.
 namespace qkv {
 namespace {
 
 /// Keys that belong to the family and do not reach the arithmetic of a decoder: dropout, a classifier's summary, the
 /// order of operations in half precision.
-constexpr std::array irrelevant_keys{"n_ctx",
-                                     "reorder_and_upcast_attn",
-                                     "summary_activation",
-                                     "summary_first_dropout",
-                                     "summary_proj_to_labels",
-                                     "summary_type",
-                                     "summary_use_proj"};
+constexpr std::array irrelevant_keys{
+    "n_ctx",        "reorder_and_upcast_attn", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj"};
 
 AttentionConfig read_attention(const JsonReader& reader, std::int64_t d_model) {
   AttentionConfig attention;

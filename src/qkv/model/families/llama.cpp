@@ -17,7 +17,8 @@ AttentionConfig read_attention(const JsonReader& reader, std::int64_t d_model) {
   attention.head_dim = reader.has("head_dim") ? reader.integer("head_dim", width_range)
                                               : divide_into_heads(reader, "hidden_size", d_model, attention.n_heads);
   attention.scale = 1.0 / std::sqrt(static_cast<double>(attention.head_dim));
-  attention.bias_q = attention.bias_k = attention.bias_v = attention.bias_o = reader.boolean_or("attention_bias", false);
+  attention.bias_q = attention.bias_k = attention.bias_v = attention.bias_o =
+      reader.boolean_or("attention_bias", false);
   return attention;
 }
 

@@ -24,7 +24,8 @@ RotaryScaling read_scaling(const JsonReader& reader) {
     scaling.high_frequency_factor = reader.number("high_frequency_factor", factor_range);
     scaling.original_n_ctx = static_cast<double>(reader.integer("original_n_ctx", context_range));
     if (scaling.high_frequency_factor <= scaling.low_frequency_factor)
-      reader.fail("high_frequency_factor", fmt::format("more than low_frequency_factor {}", scaling.low_frequency_factor));
+      reader.fail("high_frequency_factor",
+                  fmt::format("more than low_frequency_factor {}", scaling.low_frequency_factor));
   }
   reader.refuse_unread();
   return scaling;
