@@ -51,6 +51,7 @@ std::vector<TokenId> extend_greedily(Session& session, std::vector<TokenId> ids,
       generate(session, ids, greedy,
                {.max_new_tokens = new_tokens, .cache = true, .ignore_eos = true, .overflow = Overflow::error},
                [](const NewToken&) { return was_interrupted() ? Next::interrupt : Next::go_on; });
+  stop_if_interrupted();
   ids.insert(ids.end(), generation.ids.begin(), generation.ids.end());
   return ids;
 }

@@ -22,4 +22,8 @@ void catch_interrupts() {
 
 bool was_interrupted() { return asked_to_stop != 0; }
 
+void stop_if_interrupted() {
+  if (was_interrupted()) throw Interrupted{};
+}
+
 }  // namespace qkv::app

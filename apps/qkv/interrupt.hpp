@@ -6,4 +6,8 @@ namespace qkv::app {
 void catch_interrupts();
 [[nodiscard]] bool was_interrupted();
 
+/// Ends a command that was interrupted before its result was complete, so that nothing of it is left.
+struct Interrupted {};
+void stop_if_interrupted();
+
 }  // namespace qkv::app

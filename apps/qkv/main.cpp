@@ -10,6 +10,7 @@
 #include <string>
 
 #include "help.hpp"
+#include "interrupt.hpp"
 #include "log.hpp"
 #include "option_values.hpp"
 #include "output.hpp"
@@ -111,6 +112,8 @@ int main(int argc, char* argv[]) {
     return run(argc, argv);
   } catch (const qkv::Error& e) {
     return report(exit_status(e.code()), e.what());
+  } catch (const Interrupted&) {
+    return report(interrupted, "interrupted: nothing was written");
   } catch (const std::bad_alloc&) {
     return report(failed, "memory: expected more than the system gives");
   } catch (const std::exception& e) {

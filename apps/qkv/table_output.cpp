@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "interrupt.hpp"
 #include "log.hpp"
 #include "option_values.hpp"
 #include "output.hpp"
@@ -20,6 +21,21 @@ std::string human_size(double bytes) {
   if (bytes < 1e9) return fmt::format("{:.1f} MB", bytes / 1e6);
   return fmt::format("{:.2f} GB", bytes / 1e9);
 }
+
+/// Hands everything on until Ctrl-C: a table is complete or absent.
+class InterruptibleWriter : public TableWriter {
+ public:
+  explicit InterruptibleWriter(TableWriter& writer) : writer_(writer) {}
+  void begin(const TableDescription& description) override { writer_.begin(description); }
+  void row(std::span<const float> numbers) override {
+    stop_if_interrupted();
+    writer_.row(numbers);
+  }
+  void end() override { writer_.end(); }
+
+ private:
+  TableWriter& writer_;
+};
 
 }  // namespace
 
@@ -50,14 +66,17 @@ void TableOutput::write(std::int64_t bytes, const std::string& shape,
   else
     log::debug(told);
 
+  catch_interrupts();
   if (file.empty()) {
     StandardOutput sink;
-    const bool color = log::colors_stdout();
-    fill(*chosen.make(sink, {log_scale, color}));
-    return;
+    const auto writer = chosen.make(sink, {log_scale, log::colors_stdout()});
+    InterruptibleWriter interruptible(*writer);
+    return fill(interruptible);
   }
   AtomicFile sink(file);
-  fill(*chosen.make(sink, {log_scale, false}));
+  const auto writer = chosen.make(sink, {log_scale, false});
+  InterruptibleWriter interruptible(*writer);
+  fill(interruptible);
   sink.commit();
 }
 

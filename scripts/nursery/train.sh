@@ -25,8 +25,10 @@ $python make_corpus.py data/last 11 8500000 last
     $python train.py data/owners   out  440    0 6 out/model.pt
     $python train.py data/all      out 1000  950 7 out/model.pt
     $python train.py data/last     out  700 1750 8 out/model.pt
+    cp out/model.pt out/before.pt
     $python train.py data          out  600 2000 9 out/model.pt
 } > out/train.log
+$python average.py out/before.pt out/model.pt out/model.pt
 $python export.py out "$model"
 $python evaluate.py data "$model" > "$model/evaluation.txt"
 $python goldens.py "$model" out/goldens

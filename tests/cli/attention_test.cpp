@@ -205,6 +205,19 @@ TEST_CASE("a file of another kind is not overwritten without --force", "[cli]") 
   CHECK(run_program({"attention", "-m", models + "/gpt2-hub", "--ids", "1,2", "-o", "/nowhere/x.npy"}).status == 1);
 }
 
+TEST_CASE("an interrupted table leaves nothing behind", "[cli]") {
+  const TemporaryDirectory directory;
+  std::string ids = "1";
+  for (int i = 0; i < 500; ++i) ids += ",300";
+  // Some 200 MB of text in all, which takes seconds.
+  const auto run = run_program({"attention", "-m", std::string(QKV_TEST_DATA) + "/real/stories260K-hf", "--ids", ids,
+                                "-o", (directory.path() / "w.csv").string()},
+                               {.interrupt = std::chrono::milliseconds(300)});
+  CHECK(run.status == 130);
+  CHECK(run.err.find("interrupted: nothing was written") != std::string::npos);
+  CHECK(fs::is_empty(directory.path()));
+}
+
 TEST_CASE("a head report, and what becomes of the next token without a head", "[cli]") {
   const std::vector<std::string> arguments{
       "heads", "-p", "The dog chased the ball. The dog", "--ablate", "3:0", "--ablate", "4:1", "--format", "json"};

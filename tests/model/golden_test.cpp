@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,7 @@ void compare_length(const Model& model, const Arrays& expected, const std::strin
   const std::vector<float> logits(view.data, view.data + view.rows * view.cols);
   most.logits = std::max(most.logits, largest_difference(logits, expected.floats(length + ".logits")));
   most.weights = std::max(most.weights, largest_difference(recorder.weights(), expected.floats(length + ".attn")));
+  if (!expected.has(length + ".hidden")) return;
   most.hidden = std::max(most.hidden, hidden_difference(recorder.residual(), expected.floats(length + ".hidden"),
                                                         static_cast<std::size_t>(n * model.config().d_model)));
 }
@@ -100,6 +103,45 @@ TEST_CASE("models of the repository equal the reference", "[golden]") {
   const auto folders = folders_of(fs::path(QKV_TEST_DATA) / "models", {"gpt2", "llama"});
   REQUIRE(folders.size() >= 8);
   for (const auto& folder : folders) check_folder(folder);
+}
+
+TEST_CASE("the published sorting model gives its published logits", "[golden]") {
+  const auto folder = fs::path(QKV_TEST_DATA) / "real" / "gpt-nano-sort-hf";
+  const auto model = Model::load(folder);
+  std::ifstream file(folder / "reference.json");
+  const auto reference = nlohmann::json::parse(file);
+  REQUIRE(reference["idx"].size() == 3);
+  for (std::size_t i = 0; i < reference["idx"].size(); ++i) {
+    const auto ids = reference["idx"][i].get<std::vector<TokenId>>();
+    std::vector<float> expected;
+    for (const auto& row : reference["logits"][i])
+      for (const auto& logit : row) expected.push_back(logit.get<float>());
+    Session session(model);
+    const auto view = session.forward(ids, Rows::all);
+    CHECK(largest_difference({view.data, view.data + view.rows * view.cols}, expected) < logit_tolerance);
+  }
+}
+
+TEST_CASE("the embedded model equals numpy's computation from its files", "[golden]") {
+  const auto model = Model::load(fs::path(QKV_SOURCE_DIR) / "models" / "nursery");
+  const Arrays expected(fs::path(QKV_TEST_DATA) / "nursery.safetensors");
+  for (const std::string name : {"dog", "once", "gift"}) {
+    INFO(name);
+    Differences most;
+    compare_length(model, expected, name, most);
+    CHECK(most.logits < logit_tolerance);
+    CHECK(most.weights < weight_tolerance);
+    for (const bool cache : {false, true}) {
+      Session session(model);
+      Sampler greedy({.temperature = 0.0});
+      const auto ids = expected.ids(name + ".greedy");
+      const auto generation =
+          generate(session, expected.ids(name + ".input_ids"), greedy,
+                   {.max_new_tokens = static_cast<std::int64_t>(ids.size()), .cache = cache, .ignore_eos = true},
+                   [](const NewToken&) { return Next::go_on; });
+      CHECK(generation.ids == ids);
+    }
+  }
 }
 
 TEST_CASE("every reference folder of a known family is equalled", "[golden][reference]") {
