@@ -19,6 +19,7 @@
 #include "qkv/inspect/recorder.hpp"
 #include "qkv/inspect/similarity.hpp"
 #include "qkv/model/choices.hpp"
+#include "qkv/model/finite_check.hpp"
 #include "table_output.hpp"
 
 namespace qkv::app {
@@ -74,17 +75,29 @@ void tell_shapes(const Config& config, std::int64_t n) {
   tell("W_o mixes them back into the stream", {n, config.d_model});
 }
 
-void write_similarity(const Model& model, std::span<const TokenId> ids, TableDescription description,
+void write_similarity(const Model& model, std::span<const TokenId> ids, const TableDescription& description,
                       TableWriter& writer) {
   const auto n = static_cast<std::int64_t>(ids.size());
-  std::vector<std::int64_t> positions(ids.size());
-  std::iota(positions.begin(), positions.end(), 0);
-  description.axes = {{"query", positions}, {"key", positions}};
   const auto numbers = similarity(model, ids);
   const auto table = numbers.view(n, n);
   writer.begin(description);
   for (std::int64_t t = 0; t < n; ++t) writer.row(table.row(t));
   writer.end();
+}
+
+/// What is coming for a text of n tokens; which tokens they are is not known yet.
+TableDescription describe(const AttentionCommand& attention, const InspectRequest& request, const Model& model,
+                          std::int64_t n) {
+  TableDescription description{model.name(), attention.what, {}, {}, false};
+  if (attention.what == similarity_name) {
+    std::vector<std::int64_t> positions(static_cast<std::size_t>(n));
+    std::iota(positions.begin(), positions.end(), 0);
+    description.axes = {{"query", positions}, {"key", positions}};
+  } else {
+    description.axes = axes_of(request, model.config(), n);
+    description.causal = request.place == Place::weights || request.place == Place::scores;
+  }
+  return description;
 }
 
 int run(const AttentionCommand& attention) {
@@ -100,21 +113,23 @@ int run(const AttentionCommand& attention) {
   const auto opened = open(attention.model, attention.prompt);
   const auto& config = opened.model.config();
   if (!is_similarity) request = resolve(request, config);
+  const auto n = static_cast<std::int64_t>(opened.prompt.size()) + attention.new_tokens;
+  auto description = describe(attention, request, opened.model, n);
+  attention.output.announce(description);
+  tell_shapes(config, n);
+
   Session session(opened.model, static_cast<int>(attention.model.threads));
   catch_interrupts();
   const auto ids = extend_greedily(session, opened.prompt, attention.new_tokens);
-  const auto n = static_cast<std::int64_t>(ids.size());
-  const bool causal = request.place == Place::weights || request.place == Place::scores;
-  TableDescription description{opened.model.name(), attention.what, {}, opened.labels(ids), causal && !is_similarity};
-  if (!is_similarity) description.axes = axes_of(request, config, n);
-  tell_shapes(config, n);
-  attention.output.write(is_similarity ? n * n * 4 : byte_count(description.axes), to_string(description.shape()),
-                         [&](TableWriter& writer) {
-                           if (is_similarity)
-                             write_similarity(opened.model, ids, description, writer);
-                           else
-                             inspect(session, ids, request, description, writer);
-                         });
+  description.tokens = opened.labels(ids);
+  bool finite = true;
+  attention.output.write([&](TableWriter& writer) {
+    if (is_similarity)
+      write_similarity(opened.model, ids, description, writer);
+    else
+      finite = inspect(session, ids, request, description, writer);
+  });
+  if (!finite) throw Error(ErrorCode::numbers, describe_first_non_finite(session, ids));
   return ok;
 }
 

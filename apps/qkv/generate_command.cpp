@@ -99,15 +99,21 @@ void write_attention(const GenerateCommand& generate, Session& session, const Op
   const auto request = resolve({}, config);
   const TableDescription description{opened.model.name(), "weights", axes_of(request, config, n), opened.labels(ids),
                                      true};
-  attention_output(generate).write(byte_count(description.axes), to_string(description.shape()),
-                                   [&](TableWriter& writer) { inspect(session, ids, request, description, writer); });
+  const auto output = attention_output(generate);
+  output.announce(description);
+  output.write([&](TableWriter& writer) { (void)inspect(session, ids, request, description, writer); });
 }
 
 /// What one command line could still get wrong, before anything is opened.
 void check(const GenerateCommand& generate) {
   for (const auto& stop : generate.stops)
     if (stop.empty()) throw Error(ErrorCode::usage, "--stop: expected a text, found an empty one");
-  if (!generate.attention_file.empty()) attention_output(generate).check();
+  if (!generate.attention_file.empty()) {
+    if (std::filesystem::path(generate.attention_file).extension() != ".npy")
+      throw Error(ErrorCode::usage,
+                  fmt::format("--attention: expected a name that ends with .npy, found '{}'", generate.attention_file));
+    attention_output(generate).check();
+  }
   if (generate.logprobs > 0 && !generate.json && !generate.jsonl)
     throw Error(ErrorCode::usage, "--logprobs: expected --json or --jsonl with it, found neither");
 }
@@ -130,7 +136,7 @@ TokenRecord make_record(const NewToken& token, std::string shown, std::int64_t l
 Generation stream(const GenerateCommand& generate, Session& session, Sampler& sampler, std::span<const TokenId> prompt,
                   const Tokenizer* tokenizer, GenerateOutput& output) {
   std::optional<TextStream> text;
-  if (tokenizer != nullptr) text.emplace(*tokenizer, prompt, generate.stops);
+  if (tokenizer != nullptr) text.emplace(*tokenizer, prompt, generate.prompt.unescaped(generate.stops));
   if (text && generate.echo) output.text(text->prompt_text());
   const auto on_token = [&](const NewToken& token) {
     output.token(make_record(token, text ? text->push(token.id) : std::string(), generate.logprobs));

@@ -8,7 +8,6 @@ HelpFormatter::HelpFormatter() {
   constexpr std::size_t left_column = 38;
   column_width(left_column);
   label("SUBCOMMAND", "COMMAND");
-  label("Subcommands", "Commands");
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {

@@ -79,7 +79,7 @@ int run(const InfoCommand& info) {
 void add_info_command(Program& program) {
   auto* command = program.cli.add_subcommand("info", "Show what a model is");
   auto info = std::make_shared<InfoCommand>();
-  info->model.add_to(*command);
+  info->model.add_model_to(*command);
   command->add_flag("--tensors", info->tensors, "List every stored tensor");
   command->add_flag("--json", info->json, "As one JSON object");
   command->callback([&program, info] { program.run = [info] { return run(*info); }; });

@@ -1,12 +1,15 @@
 // qkv: opens a small decoder-only transformer, generates text from it, and shows what is inside.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <exception>
 #include <memory>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "help.hpp"
@@ -79,10 +82,20 @@ std::optional<int> parse(Program& program, int argc, const char* const* argv) {
       names += fmt::format("{}{}", names.empty() ? "" : ", ", command->get_name());
     return report(usage, fmt::format("command: expected one of {}, found none; see qkv --help", names));
   } catch (const CLI::Success& answer) {  // --help, --version
-    return program.cli.exit(answer);
+    std::ostringstream text;
+    program.cli.exit(answer, text, text);
+    write_out_now(text.str());
+    return ok;
   } catch (const CLI::ParseError& e) {
     return report(usage, fmt::format("{}; see qkv --help", e.what()));
   }
+}
+
+/// A standard stream that the caller closed must not become the next file that is opened: it is bound to a place where
+/// using it fails.
+void occupy_closed_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int run(int argc, const char* const* argv) {
@@ -96,6 +109,8 @@ int run(int argc, const char* const* argv) {
   GlobalOptions globals;
   globals.add_to(program.cli);
   for (const auto add : commands) add(program);
+  for (auto* command : program.cli.get_subcommands({}))
+    command->footer("Everywhere: -q/--quiet, -v/--verbose, --log-file FILE, --color auto|always|never, --version");
   if (const auto answered = parse(program, argc, argv)) return *answered;
   log::configure(globals.log_options());
   const auto status = program.run();
@@ -108,12 +123,13 @@ int run(int argc, const char* const* argv) {
 
 int main(int argc, char* argv[]) {
   using namespace qkv::app;
+  occupy_closed_streams();
   try {
     return run(argc, argv);
   } catch (const qkv::Error& e) {
     return report(exit_status(e.code()), e.what());
   } catch (const Interrupted&) {
-    return report(interrupted, "interrupted: nothing was written");
+    return report(interrupted, "interrupted: the result is partial, no file was written");
   } catch (const std::bad_alloc&) {
     return report(failed, "memory: expected more than the system gives");
   } catch (const std::exception& e) {

@@ -66,6 +66,10 @@ void ModelOptions::add_model_to(CLI::App& command) {
   command.add_option("-m,--model", model, "Model directory")
       ->type_name("DIR")
       ->default_str("QKV_MODEL, else the embedded model");
+  command
+      .add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
+      ->type_name("KEY")
+      ->allow_extra_args(false);
 }
 
 void ModelOptions::add_to(CLI::App& command) {
@@ -74,10 +78,6 @@ void ModelOptions::add_to(CLI::App& command) {
       ->default_str("what the process may use; 1 for very small models");
   add_name(command, "--backend", backend, backend_names(), "Who multiplies by the weights");
   add_name(command, "--precision", precision, {"f32"}, "Arithmetic of the linear layers");
-  command
-      .add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
-      ->type_name("KEY")
-      ->allow_extra_args(false);
 }
 
 fs::path ModelOptions::directory() const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "qkv/model/session.hpp"
+
 namespace qkv::app {
 
 std::string Opened::text_of(TokenId id) const {
@@ -19,7 +21,9 @@ Opened open(const ModelOptions& model_options, const PromptOptions& prompt_optio
   auto tokenizer = Tokenizer::open(model_options.directory());
   auto model = model_options.load();
   auto prompt = prompt_options.read_ids(tokenizer ? &*tokenizer : nullptr, model.config().bos);
-  if (prompt.empty() && model.config().bos) prompt.push_back(*model.config().bos);
+  const bool may_begin = !prompt_options.has_ids() && prompt_options.bos == Bos::automatic;
+  if (prompt.empty() && may_begin && model.config().bos) prompt.push_back(*model.config().bos);
+  check_ids(model.config(), prompt);
   return {std::move(tokenizer), std::move(model), std::move(prompt)};
 }
 

@@ -24,7 +24,8 @@ struct Opened {
   [[nodiscard]] std::vector<TokenLabel> labels(std::span<const TokenId> ids) const;
 };
 
-/// Opens all three. Where the prompt is empty the model's begin token stands in, if it has one.
+/// Opens all three. Where the text is empty the model's begin token stands in, if it has one and --bos allows it.
+/// Throws Error{input} for ids that the model does not have.
 [[nodiscard]] Opened open(const ModelOptions& model, const PromptOptions& prompt);
 
 }  // namespace qkv::app

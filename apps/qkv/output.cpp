@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <system_error>
 
+#include "interrupt.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
 
@@ -15,6 +16,7 @@ namespace qkv::app {
 namespace {
 
 [[noreturn]] void fail() {
+  stop_if_interrupted();  // a write that Ctrl-C cut off is no fault of the disk
   throw Error(ErrorCode::failed,
               fmt::format("standard output: cannot be written: {}", std::generic_category().message(errno)));
 }

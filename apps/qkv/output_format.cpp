@@ -42,20 +42,39 @@ std::unique_ptr<TableWriter> make_picture(Sink& sink, const WriterOptions& optio
   return picture_writer(sink, Format, picture);
 }
 
+bool begins_with(std::string_view text, std::string_view beginning) {
+  return text.substr(0, beginning.size()) == beginning;
+}
+
+/// The first line of every table and csv names its axes.
+bool is_table(std::string_view begin) {
+  return begin.substr(0, begin.find('\n')).find(": row = ") != std::string_view::npos;
+}
+bool is_csv(std::string_view begin) {
+  return begins_with(begin, "layer,") || begins_with(begin, "position,") || begins_with(begin, "query,");
+}
+
 constexpr std::array<OutputFormat, 9> formats{{
-    {"table", "", 0, 0.0,
+    {"table", is_table, 12.0,
      [](Sink& sink, const WriterOptions& options) {
        return text_writer(sink, {terminal_width(), options.color});
      }},
-    {"csv", "layer,", 0, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
-    {"json", "{\"schema\":\"qkv.", 0, 13.0, [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
-    {"npy", "\x93NUMPY", 0, 4.0, [](Sink& sink, const WriterOptions&) { return npy_writer(sink); }},
-    {"safetensors", "{\"__metadata__\":{\"model\":", 8, 4.0,
-     [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
-    {"png", "\x89PNG", 0, 0.0, make_picture<PictureFormat::png>},
-    {"svg", "<?xml", 0, 0.0, make_picture<PictureFormat::svg>},
-    {"pdf", "%PDF", 0, 0.0, make_picture<PictureFormat::pdf>},
-    {"html", "<!doctype html>", 0, 1.4, [](Sink& sink, const WriterOptions&) { return html_writer(sink); }},
+    {"csv", is_csv, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
+    {"json", [](std::string_view begin) { return begins_with(begin, "{\"schema\":\"qkv."); }, 13.0,
+     [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
+    {"npy", [](std::string_view begin) { return begins_with(begin, "\x93NUMPY"); }, 4.0,
+     [](Sink& sink, const WriterOptions&) { return npy_writer(sink); }},
+    {"safetensors",
+     [](std::string_view begin) {
+       return begin.size() > 8 && begins_with(begin.substr(8), "{\"__metadata__\":{\"model\":");
+     },
+     4.0, [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
+    {"png", [](std::string_view begin) { return begins_with(begin, "\x89PNG"); }, 0.0,
+     make_picture<PictureFormat::png>},
+    {"svg", [](std::string_view begin) { return begins_with(begin, "<?xml"); }, 0.0, make_picture<PictureFormat::svg>},
+    {"pdf", [](std::string_view begin) { return begins_with(begin, "%PDF"); }, 0.0, make_picture<PictureFormat::pdf>},
+    {"html", [](std::string_view begin) { return begins_with(begin, "<!doctype html>"); }, 2.7,
+     [](Sink& sink, const WriterOptions&) { return html_writer(sink); }},
 }};
 
 }  // namespace
@@ -77,12 +96,14 @@ const OutputFormat& find_format(std::string_view name, const std::filesystem::pa
 }
 
 void refuse_to_overwrite(const std::filesystem::path& file, const OutputFormat& format) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored) || std::filesystem::file_size(file, ignored) == 0) return;
+  constexpr std::size_t looked_at = 256;
+  std::string begin(looked_at, '\0');
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || stream.peek() == std::ifstream::traits_type::eof()) return;
-  std::string begin(format.signature.size(), '\0');
-  stream.seekg(static_cast<std::streamoff>(format.signature_offset));
   stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (!format.signature.empty() && begin == format.signature) return;
+  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  if (format.recognises(begin)) return;
   throw Error(ErrorCode::usage, fmt::format("{}: expected no such file or an earlier {} output, found something else; "
                                             "--force overwrites it",
                                             file.string(), format.name));

@@ -19,9 +19,8 @@ struct WriterOptions {
 /// One form of a table of numbers. A new one is one more file under inspect/writers and one line in output_format.cpp.
 struct OutputFormat {
   std::string_view name;  // also the ending of a file name
-  /// How a file of this form begins, as far as it is always the same: such a file may be replaced by a new one.
-  std::string_view signature;
-  std::size_t signature_offset;
+  /// Whether a file that begins with these bytes is of this form and so may be replaced by a new one.
+  bool (*recognises)(std::string_view begin);
   double bytes_per_number;  // roughly, to tell the size beforehand; 0 where it does not grow with the numbers
   std::unique_ptr<TableWriter> (*make)(Sink& sink, const WriterOptions& options);
 };

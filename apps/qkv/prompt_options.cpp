@@ -71,6 +71,12 @@ std::string PromptOptions::read_text() const {
   return escape ? unescape(bytes) : bytes;
 }
 
+std::vector<std::string> PromptOptions::unescaped(std::vector<std::string> texts) const {
+  if (escape)
+    for (auto& one : texts) one = unescape(one);
+  return texts;
+}
+
 std::vector<TokenId> PromptOptions::encode(const Tokenizer& tokenizer, std::string_view bytes,
                                            std::optional<TokenId> bos_token) const {
   auto tokens = tokenizer.encode(bytes, {.add_special = bos == Bos::automatic, .parse_special = special});

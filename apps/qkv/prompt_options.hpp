@@ -27,6 +27,8 @@ struct PromptOptions {
   [[nodiscard]] bool has_ids() const;
   /// The prompt's bytes: -p, -f, or standard input when it is not a terminal. Throws Error{usage} when there is none.
   [[nodiscard]] std::string read_text() const;
+  /// Texts of other options, with the same escapes read where --escape says so.
+  [[nodiscard]] std::vector<std::string> unescaped(std::vector<std::string> texts) const;
   /// The bytes as token ids. `bos_token` is the model's own begin token, for --bos yes. Warns of a doubled one.
   [[nodiscard]] std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view bytes,
                                             std::optional<TokenId> bos_token) const;

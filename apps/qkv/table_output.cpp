@@ -53,10 +53,11 @@ void TableOutput::check() const {
   if (!file.empty() && !force) refuse_to_overwrite(file, chosen);
 }
 
-void TableOutput::write(std::int64_t bytes, const std::string& shape,
-                        const std::function<void(TableWriter&)>& fill) const {
+void TableOutput::announce(const TableDescription& description) const {
   const auto& chosen = find_format(format, file);
-  const auto expected = static_cast<double>(bytes) / 4.0 * chosen.bytes_per_number;
+  const auto shape = to_string(description.shape());
+  double expected = chosen.bytes_per_number;
+  for (const auto& axis : description.axes) expected *= static_cast<double>(axis.extent());
   if (expected > large && !force)
     throw Error(ErrorCode::usage, fmt::format("output: expected at most 1 GiB without --force, found about {} for {}",
                                               human_size(expected), shape));
@@ -65,7 +66,10 @@ void TableOutput::write(std::int64_t bytes, const std::string& shape,
     log::info(told);
   else
     log::debug(told);
+}
 
+void TableOutput::write(const std::function<void(TableWriter&)>& fill) const {
+  const auto& chosen = find_format(format, file);
   catch_interrupts();
   if (file.empty()) {
     StandardOutput sink;

@@ -20,9 +20,10 @@ struct TableOutput {
 
   /// What can be refused before anything is opened. Throws Error{usage}.
   void check() const;
-  /// Says how much is coming, then lets `fill` write to the format's writer; a file appears when it is complete.
-  /// `bytes`: of the numbers as f32. Throws Error{usage} for more than 1 GiB without --force.
-  void write(std::int64_t bytes, const std::string& shape, const std::function<void(TableWriter&)>& fill) const;
+  /// Says how much is coming, before the work. Throws Error{usage} for more than 1 GiB without --force.
+  void announce(const TableDescription& description) const;
+  /// Lets `fill` write to the format's writer; a file appears when it is complete.
+  void write(const std::function<void(TableWriter&)>& fill) const;
 };
 
 }  // namespace qkv::app

@@ -40,13 +40,11 @@ Tokenizer open_tokenizer(const std::filesystem::path& directory) {
   return std::move(*tokenizer);
 }
 
-/// The model's begin token, for --bos yes; a directory with nothing but a tokenizer has none.
+/// The model's begin token. Only --bos yes needs it, and so a model that can be opened.
 std::optional<TokenId> find_bos(const TokenizeCommand& tokenize) {
-  const auto path = tokenize.model.directory() / "config.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
-  const auto reader = JsonReader::open(path);
-  return read_config(find_family(reader), reader).bos;
+  if (tokenize.prompt.bos != Bos::yes) return std::nullopt;
+  const auto reader = JsonReader::open(tokenize.model.directory() / "config.json");
+  return read_config(find_family(reader), reader, tokenize.model.ignored_keys).bos;
 }
 
 OrderedJson pieces_json(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
@@ -76,40 +74,41 @@ void write_ids(const TokenizeCommand& tokenize, const Tokenizer& tokenizer, cons
   }
 }
 
-/// Calls `each` with every line of `text`, its number from 1 in front of any error.
+/// Calls `each` with the JSON of every line. Throws Error{input} that begins with the number of the line, from 1.
 void for_each_line(std::string_view text, const std::function<void(const nlohmann::json&)>& each) {
   std::size_t number = 0;
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    nlohmann::json value;
+    const auto where = fmt::format("line {}", ++number);
     try {
-      value = nlohmann::json::parse(line);
-    } catch (const nlohmann::json::exception&) {
-      throw Error(ErrorCode::input, fmt::format("line {}: expected JSON, found '{}'", number, line.substr(0, 60)));
+      each(parse_json(line, where, false));
+    } catch (const Error& e) {
+      const std::string message = e.what();
+      throw Error(ErrorCode::input, message.rfind(where, 0) == 0 ? message : fmt::format("{}: {}", where, message));
     }
-    each(value);
   }
 }
 
-std::string encode_line(const TokenizeCommand& tokenize, const Tokenizer& tokenizer, std::optional<TokenId> bos,
-                        const nlohmann::json& line) {
+void encode_line(const TokenizeCommand& tokenize, const Tokenizer& tokenizer, std::optional<TokenId> bos,
+                 const nlohmann::json& line) {
   if (!line.is_string())
-    throw Error(ErrorCode::input, fmt::format("--lines: expected a JSON string on each line, found {}", line.dump()));
+    throw Error(ErrorCode::input, fmt::format("expected a JSON string, found a JSON {}", line.type_name()));
   const auto ids = tokenize.prompt.encode(tokenizer, line.get<std::string>(), bos);
   OrderedJson object{{"ids", ids}};
   object["pieces"] = pieces_json(tokenizer, ids);
-  return object.dump() + "\n";
+  write_out(object.dump() + "\n");
 }
 
-std::string decode_line(const TokenizeCommand& tokenize, const Tokenizer& tokenizer, const nlohmann::json& line) {
+void decode_line(const TokenizeCommand& tokenize, const Tokenizer& tokenizer, const nlohmann::json& line) {
   const auto& array = line.is_object() && line.contains("ids") ? line["ids"] : line;
+  if (!array.is_array())
+    throw Error(ErrorCode::input, fmt::format("expected a JSON array of ids, found a JSON {}", array.type_name()));
   const auto ids = parse_ids(array.dump(), "--lines");
   OrderedJson object;
   put_text(object, "text", tokenizer.decode(ids, tokenize.prompt.special));
-  return object.dump() + "\n";
+  write_out(object.dump() + "\n");
 }
 
 std::vector<TokenId> ids_to_decode(const TokenizeCommand& tokenize) {
@@ -126,7 +125,10 @@ int run(const TokenizeCommand& tokenize) {
   const auto bos = tokenize.decode ? std::nullopt : find_bos(tokenize);
   if (tokenize.lines) {
     for_each_line(tokenize.prompt.read_text(), [&](const nlohmann::json& line) {
-      write_out(tokenize.decode ? decode_line(tokenize, tokenizer, line) : encode_line(tokenize, tokenizer, bos, line));
+      if (tokenize.decode)
+        decode_line(tokenize, tokenizer, line);
+      else
+        encode_line(tokenize, tokenizer, bos, line);
     });
   } else if (tokenize.decode) {
     write_out(tokenizer.decode(ids_to_decode(tokenize), tokenize.prompt.special));

@@ -72,11 +72,13 @@ std::vector<float> but_last(std::vector<float> numbers, std::size_t count) {
 }  // namespace
 
 TEST_CASE("the arrays of the program equal the reference", "[cli][golden]") {
+  int compared = 0;
   for (const auto& entry : fs::directory_iterator(models)) {
     INFO(entry.path().string());
     const Arrays expected(entry.path() / "expected.safetensors");
     for (const std::string length : {"n1", "n7", "n33"}) {
       if (!expected.has(length + ".input_ids")) continue;
+      ++compared;
       const auto ids = expected.ids(length + ".input_ids");
       const auto state =
           static_cast<std::size_t>(ids.size()) * static_cast<std::size_t>(expected.shape(length + ".hidden")[2]);
@@ -92,6 +94,7 @@ TEST_CASE("the arrays of the program equal the reference", "[cli][golden]") {
             1e-4);
     }
   }
+  CHECK(compared >= 38);
 }
 
 TEST_CASE("shapes are those of the contract", "[cli]") {
@@ -205,6 +208,33 @@ TEST_CASE("a file of another kind is not overwritten without --force", "[cli]") 
   CHECK(run_program({"attention", "-m", models + "/gpt2-hub", "--ids", "1,2", "-o", "/nowhere/x.npy"}).status == 1);
 }
 
+TEST_CASE("a link is followed, a device is written, neither is replaced", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto run = [&](const std::string& file) {
+    return run_program({"attention", "-m", models + "/gpt2-hub", "--ids", "1,2", "--format", "npy", "-o", file}).status;
+  };
+  fs::create_symlink("target.npy", directory.path() / "link.npy");
+  write_file(directory.path() / "target.npy", "");
+  CHECK(run((directory.path() / "link.npy").string()) == 0);
+  CHECK(fs::is_symlink(directory.path() / "link.npy"));
+  CHECK(read_npy(directory.path() / "target.npy").numbers.size() == 2 * 4 * 2 * 2);
+  CHECK(run("/dev/full") == 1);
+  CHECK(fs::is_character_file("/dev/full"));
+}
+
+TEST_CASE("every form may be written again over itself", "[cli]") {
+  const TemporaryDirectory directory;
+  for (const std::string what : {"weights", "logits", "embedding", "similarity"})
+    for (const std::string ending : {"csv", "json", "npy", "safetensors", "svg", "png", "pdf", "html", "txt"}) {
+      CAPTURE(what, ending);
+      const auto file = (directory.path() / (what + "." + ending)).string();
+      const std::vector<std::string> arguments{
+          "attention", "-m", models + "/gpt2-hub", "--ids", "1,2,3", "--what", what, "-o", file};
+      CHECK(run_program(arguments).status == 0);
+      CHECK(run_program(arguments).status == 0);
+    }
+}
+
 TEST_CASE("an interrupted table leaves nothing behind", "[cli]") {
   const TemporaryDirectory directory;
   std::string ids = "1";
@@ -214,8 +244,26 @@ TEST_CASE("an interrupted table leaves nothing behind", "[cli]") {
                                 "-o", (directory.path() / "w.csv").string()},
                                {.interrupt = std::chrono::milliseconds(300)});
   CHECK(run.status == 130);
-  CHECK(run.err.find("interrupted: nothing was written") != std::string::npos);
+  CHECK(run.err.find("interrupted") != std::string::npos);
   CHECK(fs::is_empty(directory.path()));
+}
+
+TEST_CASE("numbers that are not finite are shown, and end with 5", "[cli]") {
+  const TemporaryDirectory directory;
+  auto model = tiny_gpt2();
+  model.tensor("h.1.attn.c_proj.weight").bytes.replace(0, 4, std::string("\x00\x00\xC0\x7F", 4));  // NaN
+  write_hugging_face(model, directory.path());
+  const auto attention = run_program({"attention", "-m", directory.path().string(), "--ids", "1,2"});
+  CHECK(attention.status == 5);
+  CHECK(attention.err.find("layer 1") != std::string::npos);
+  CHECK(attention.out.find("weights, layer 1") != std::string::npos);
+  CHECK(run_program({"heads", "-m", directory.path().string(), "--ids", "1,2"}).status == 5);
+}
+
+TEST_CASE("ids that are not there are refused before anything is written", "[cli]") {
+  const auto run = run_program({"attention", "-m", models + "/gpt2-hub", "--ids", "1,500", "--format", "json"});
+  CHECK(run.status == 4);
+  CHECK(run.out.empty());
 }
 
 TEST_CASE("a head report, and what becomes of the next token without a head", "[cli]") {

@@ -89,7 +89,7 @@ TEST_CASE("an input that is refused ends with 4", "[cli]") {
       run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "6", "--on-overflow", "error"}), 4,
       {"60 tokens and 6 new ones", "64"});
   check_refused_by_program(run_program({"generate", "-f", "/nowhere/prompt.txt"}), 4, {"/nowhere/prompt.txt"});
-  check_refused_by_program(run_program({"tokenize", "--lines"}, {.input = "not json\n"}), 4, {"line 1", "not json"});
+  check_refused_by_program(run_program({"tokenize", "--lines"}, {.input = "not json\n"}), 4, {"line 1", "JSON"});
   CHECK(run_program({"generate", "-m", tiny, "--ids", ids_up_to(60), "-n", "5", "--on-overflow", "error"}).status == 0);
 }
 
@@ -127,6 +127,34 @@ TEST_CASE("global options work before and after the command", "[cli]") {
   CHECK(std::filesystem::file_size(log) > 0);
   check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", "/dev/null/log"}), 1,
                            {"/dev/null/log"});
+}
+
+TEST_CASE("an id that is not there is refused even where it would slide out of sight", "[cli]") {
+  const auto ids = "2000000000," + ids_up_to(80);
+  check_refused_by_program(
+      run_program({"generate", "-m", tiny, "--ids", ids, "--on-overflow", "slide", "--repeat-penalty", "1.5"}), 4,
+      {"found 2000000000"});
+}
+
+TEST_CASE("an empty prompt begins with the begin token unless told not to", "[cli]") {
+  CHECK(run_program({"generate", "-p", "", "-n", "1"}).status == 0);
+  check_refused_by_program(run_program({"generate", "-p", "", "--bos", "no"}), 4, {"at least one token"});
+  check_refused_by_program(run_program({"generate", "--ids", ""}), 4, {"at least one token"});
+}
+
+TEST_CASE("a line that is nested without end is refused", "[cli]") {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  check_refused_by_program(run_program({"tokenize", "--lines"}, {.input = deep}), 4, {"line 1"});
+}
+
+TEST_CASE("a closed standard output is a failure, whatever else is opened", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto log = (directory.path() / "log").string();
+  const auto run = run_program(
+      {"-c", std::string(QKV_PROGRAM) + " generate -q -m " + tiny + " --ids 1 -n 3 --log-file " + log + " >&-"},
+      {.program = "/bin/sh"});
+  CHECK(run.status == 1);
+  CHECK(run_program({"-c", std::string(QKV_PROGRAM) + " --help > /dev/full"}, {.program = "/bin/sh"}).status == 1);
 }
 
 TEST_CASE("a full disk is a failure, not a success", "[cli]") {

@@ -30,7 +30,7 @@ TEST_CASE("what is no directory is refused", "[model]") {
   check_load_refused(path, {path.string(), "expected a model directory", "found nothing"});
   check_load_refused("", {"expected a model directory", "found nothing"});
   write_file(path, "x");
-  check_load_refused(path, {path.string(), "expected a model directory", "found something else"});
+  check_load_refused(path, {path.string(), "expected a model directory", "found a file"});
 }
 
 TEST_CASE("a directory without config.json is refused", "[model]") {

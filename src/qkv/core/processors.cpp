@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace qkv {
 namespace {
+
+constexpr int unlimited = std::numeric_limits<int>::max();
 
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
@@ -34,20 +38,35 @@ int cores_by_affinity() {
   return static_cast<int>(cores.size());
 }
 
-/// "max 100000" or "150000 100000": microseconds of processor time in each period. No limit: a large number.
+/// Processors that a quota of `quota` microseconds in each `period` comes to; unlimited when it is no number.
+int processors_of(const std::string& quota, const std::string& period) {
+  std::istringstream numbers(fmt::format("{} {}", quota, period));
+  double allowed = 0.0;
+  double of = 0.0;
+  if (!(numbers >> allowed >> of) || allowed <= 0.0 || of <= 0.0) return unlimited;
+  return std::max(1, static_cast<int>(std::min(std::ceil(allowed / of), 1e6)));
+}
+
+/// The least quota of a control group and those above it. Version 2: "0::/path" and cpu.max, "max 100000" or
+/// "150000 100000". Version 1: "3:cpu,cpuacct:/path" and two files.
 int processors_by_quota() {
-  constexpr int unlimited = std::numeric_limits<int>::max();
-  const auto group = first_line("/proc/self/cgroup");  // version 2: "0::/path"
-  const auto colon = group.rfind(':');
-  const auto path = colon == std::string::npos ? std::string() : group.substr(colon + 1);
-  for (const auto& file : {"/sys/fs/cgroup" + path + "/cpu.max", std::string("/sys/fs/cgroup/cpu.max")}) {
-    std::ifstream stream(file);
-    double quota = 0.0;
-    double period = 0.0;
-    if (stream >> quota >> period && quota > 0.0 && period > 0.0)
-      return std::max(1, static_cast<int>(std::min(std::ceil(quota / period), 1e6)));
+  int least = unlimited;
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const auto second = line.find(':', line.find(':') + 1);
+    if (second == std::string::npos) continue;
+    const bool unified = line.rfind("0::", 0) == 0;
+    if (!unified && line.find("cpu") == std::string::npos) continue;
+    std::filesystem::path path = line.substr(second + 1);
+    for (;; path = path.parent_path()) {
+      const auto root = fmt::format("/sys/fs/cgroup{}{}", unified ? "" : "/cpu", path.string());
+      least = std::min(least, unified ? processors_of(first_line(fmt::format("{}/cpu.max", root)), "")
+                                      : processors_of(first_line(fmt::format("{}/cpu.cfs_quota_us", root)),
+                                                      first_line(fmt::format("{}/cpu.cfs_period_us", root))));
+      if (path == path.root_path() || path.empty()) break;
+    }
   }
-  return unlimited;
+  return least;
 }
 
 }  // namespace

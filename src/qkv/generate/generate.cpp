@@ -41,6 +41,7 @@ class Window {
 void check_room(const Config& config, std::span<const TokenId> prompt, const GenerateOptions& options) {
   const auto length = static_cast<std::int64_t>(prompt.size());
   if (length == 0) throw Error(ErrorCode::input, "prompt: expected at least one token, found none");
+  check_ids(config, prompt);
   if (options.overflow == Overflow::slide) return;
   if (length > config.n_ctx)
     throw Error(ErrorCode::input, fmt::format("prompt: expected at most {} tokens (the model's context), found {}",
@@ -57,8 +58,8 @@ std::span<const float> step(Session& session, std::span<const TokenId> tokens, b
   if (!cache) session.rewind(0);  // the plain loop: every q, k and v again
   const auto fresh = tokens.subspan(static_cast<std::size_t>(session.length()));
   const auto logits = session.forward(fresh, Rows::last, observer).row(0);
-  if (std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); })) return logits;
-  throw Error(ErrorCode::numbers, describe_first_non_finite(session, tokens));
+  require_finite(logits, session, tokens);
+  return logits;
 }
 
 bool is_end(const Config& config, TokenId id) {
@@ -100,7 +101,9 @@ Generation generate(Session& session, std::span<const TokenId> prompt, Sampler& 
   check_room(config, prompt, options);
   session.rewind(0);
   const auto length = std::min(config.n_ctx, static_cast<std::int64_t>(prompt.size()));
-  session.reserve(length + std::clamp<std::int64_t>(options.max_new_tokens, 0, config.n_ctx - length));
+  constexpr std::int64_t at_once = 256;  // more is made room for when it comes: the text may end long before
+  session.reserve(length +
+                  std::clamp<std::int64_t>(options.max_new_tokens, 0, std::min(at_once, config.n_ctx - length)));
   Window window(config, prompt, options.overflow);
   std::vector<TokenId> history(prompt.begin(), prompt.end());
   Generation result;

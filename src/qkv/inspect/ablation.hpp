@@ -17,7 +17,7 @@ struct AblationEffect {
 };
 
 /// Runs the tokens with all heads and without `heads`, each from the start. Throws Error{usage} for a head that is not
-/// there.
+/// there, Error{numbers} when the logits are not finite.
 [[nodiscard]] AblationEffect measure_ablation(const Model& model, int threads, std::span<const TokenId> ids,
                                               std::span<const HeadId> heads, std::int64_t top);
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "qkv/model/finite_check.hpp"
+
 namespace qkv {
 namespace {
 
@@ -130,7 +132,8 @@ const std::array<MetricColumn, metric_count>& metric_columns() {
 std::vector<HeadMetrics> measure_heads(Session& session, std::span<const TokenId> ids) {
   HeadMeter meter(session.model().config(), ids);
   session.rewind(0);
-  session.forward(ids, Rows::last, &meter);
+  const auto logits = session.forward(ids, Rows::last, &meter).row(0);
+  require_finite(logits, session, ids);
   return meter.metrics();
 }
 

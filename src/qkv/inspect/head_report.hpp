@@ -47,7 +47,7 @@ struct MetricColumn {
 inline constexpr std::size_t metric_count = 8;
 [[nodiscard]] const std::array<MetricColumn, metric_count>& metric_columns();
 
-/// Runs the tokens and measures every head, layer by layer.
+/// Runs the tokens and measures every head, layer by layer. Throws Error{numbers} when the logits are not finite.
 [[nodiscard]] std::vector<HeadMetrics> measure_heads(Session& session, std::span<const TokenId> ids);
 
 }  // namespace qkv

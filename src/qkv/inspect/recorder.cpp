@@ -1,6 +1,7 @@
 #include "qkv/inspect/recorder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace qkv {
@@ -73,13 +74,16 @@ void Recorder::write_held() {
 
 void Recorder::finish() { write_held(); }
 
-void inspect(Session& session, std::span<const TokenId> ids, const InspectRequest& request,
+bool inspect(Session& session, std::span<const TokenId> ids, const InspectRequest& request,
              const TableDescription& description, TableWriter& writer) {
+  bool finite = true;
   const auto run = [&](std::span<const std::int64_t> layers) {
     session.rewind(0);
     Recorder recorder(request, session.model().config(), static_cast<std::int64_t>(ids.size()), layers, writer);
-    session.forward(ids, request.place == Place::logits ? Rows::all : Rows::last, &recorder);
+    const auto logits = session.forward(ids, request.place == Place::logits ? Rows::all : Rows::last, &recorder);
     recorder.finish();
+    const auto last = logits.row(logits.rows - 1);
+    finite = std::all_of(last.begin(), last.end(), [](float logit) { return std::isfinite(logit); });
   };
   writer.begin(description);
   if (request.layers.empty()) run({});
@@ -89,6 +93,7 @@ void inspect(Session& session, std::span<const TokenId> ids, const InspectReques
     first = last;
   }
   writer.end();
+  return finite;
 }
 
 }  // namespace qkv

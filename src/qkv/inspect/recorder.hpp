@@ -46,7 +46,8 @@ class Recorder : public Observer {
 
 /// Runs the tokens through the session, from the start, and writes what was asked for: begin, every row, end. Layers in
 /// an order that is not ascending take one pass for each ascending run. `request` must be resolved.
-void inspect(Session& session, std::span<const TokenId> ids, const InspectRequest& request,
+/// Numbers that are not finite are written like any other; returns whether those of the last logits are.
+bool inspect(Session& session, std::span<const TokenId> ids, const InspectRequest& request,
              const TableDescription& description, TableWriter& writer);
 
 }  // namespace qkv

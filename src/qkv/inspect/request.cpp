@@ -99,10 +99,4 @@ std::vector<Axis> axes_of(const InspectRequest& request, const Config& config, s
   return axes;
 }
 
-std::int64_t byte_count(const std::vector<Axis>& axes) {
-  std::int64_t bytes = 4;
-  for (const auto& axis : axes) bytes *= axis.extent();
-  return bytes;
-}
-
 }  // namespace qkv

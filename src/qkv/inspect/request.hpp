@@ -31,9 +31,6 @@ struct InspectRequest {
 /// residual [L + 1, n, D]; embedding [n, D]; logits [n, V].
 [[nodiscard]] std::vector<Axis> axes_of(const InspectRequest& request, const Config& config, std::int64_t n);
 
-/// Bytes of the numbers, 4 each.
-[[nodiscard]] std::int64_t byte_count(const std::vector<Axis>& axes);
-
 /// Whether the place is observed once a layer, and whether a row of it is heads side by side.
 [[nodiscard]] bool has_layers(Place place);
 [[nodiscard]] bool has_heads(Place place);

@@ -1,10 +1,8 @@
 #include "qkv/inspect/similarity.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "qkv/core/error.hpp"
+#include "qkv/model/session.hpp"
 #include "qkv/ops/matmul.hpp"
 
 namespace qkv {
@@ -12,13 +10,11 @@ namespace qkv {
 Buffer similarity(const Model& model, std::span<const TokenId> ids) {
   const auto n = static_cast<std::int64_t>(ids.size());
   const auto width = model.config().d_model;
+  check_ids(model.config(), ids);
   const Buffer embedded(n * width);
   const auto rows = embedded.view(n, width);
   for (std::int64_t t = 0; t < n; ++t) {
     const auto id = ids[static_cast<std::size_t>(t)];
-    if (id < 0 || id >= model.config().n_vocab)
-      throw Error(ErrorCode::input,
-                  fmt::format("input: expected token ids from 0 to {}, found {}", model.config().n_vocab - 1, id));
     const auto token = model.tokens().row(id);
     std::copy(token.begin(), token.end(), rows.row(t).begin());
   }

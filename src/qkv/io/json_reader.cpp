@@ -223,7 +223,8 @@ std::vector<std::string> JsonReader::unread() const {
 }
 
 void JsonReader::refuse_unread() const {
-  for (const auto& key : unread()) fail(key, "no such key");
+  for (const auto& key : unread())
+    if (has(key)) fail(key, "no such key");
 }
 
 }  // namespace qkv

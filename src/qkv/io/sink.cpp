@@ -17,11 +17,15 @@ constexpr std::size_t buffer_size = 1U << 20U;  // rows are short; few large wri
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), buffer_(buffer_size) {
-  temporary_ = path_;
-  temporary_ += fmt::format(".{}.part", ::getpid());
   std::error_code ignored;
-  if (std::filesystem::is_directory(path_, ignored)) fail(EISDIR);
-  file_ = std::fopen(temporary_.c_str(), "wbx");  // x: never into a file that is there already
+  const auto status = std::filesystem::status(path_, ignored);
+  if (std::filesystem::is_directory(status)) fail(EISDIR);
+  if (std::filesystem::is_symlink(path_, ignored) && std::filesystem::exists(status))
+    path_ = std::filesystem::canonical(path_, ignored);  // what it points to is replaced, not the link
+  const bool device = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (!device) temporary_ = fmt::format("{}.{}.part", path_.string(), ::getpid());
+  // x: never into a file that is there already. A device or a pipe has no other name and is written as it is.
+  file_ = device ? std::fopen(path_.c_str(), "wb") : std::fopen(temporary_.c_str(), "wbx");
   if (file_ == nullptr) fail(errno);
   std::setvbuf(file_, buffer_.data(), _IOFBF, buffer_.size());
 }
@@ -29,7 +33,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), buf
 AtomicFile::~AtomicFile() {
   if (file_ == nullptr) return;
   std::fclose(file_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -40,11 +44,11 @@ void AtomicFile::commit() {
   const bool flushed = std::fflush(file_) == 0;
   const int error = errno;
   if (!flushed) fail(error);
-  if (std::fclose(std::exchange(file_, nullptr)) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int why = errno;
-    ::unlink(temporary_.c_str());
-    fail(why);
-  }
+  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+  if (closed && (temporary_.empty() || std::rename(temporary_.c_str(), path_.c_str()) == 0)) return;
+  const int why = errno;
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  fail(why);
 }
 
 void AtomicFile::fail(int error) const {

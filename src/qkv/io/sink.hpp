@@ -18,7 +18,8 @@ class Sink {
 };
 
 /// A file that appears under its name only when it is complete: it is written under a temporary name beside it, and
-/// renamed by commit(). Without commit() (an error, an interrupt) the temporary file is removed and nothing is left.
+/// renamed by commit(). Without commit() (an error, an interrupt) the temporary file is removed and nothing is left. A
+/// symbolic link is followed; a device or a pipe is written as it is.
 class AtomicFile : public Sink {
  public:
   /// Throws Error{failed} naming the file when nothing can be written there.
@@ -30,14 +31,12 @@ class AtomicFile : public Sink {
   void write(std::string_view bytes) override;
   /// Makes the file visible. Throws Error{failed} when the last bytes do not reach it.
   void commit();
-  /// The temporary name, for libraries that want to write a file themselves.
-  [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
 
  private:
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  // empty for a device
   std::vector<char> buffer_;
   std::FILE* file_ = nullptr;
 };

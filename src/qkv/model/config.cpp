@@ -87,7 +87,7 @@ void check_config(const Config& config, const std::string& where) {
       (rotary.n_rotated < 2 || rotary.n_rotated % 2 != 0 || rotary.n_rotated > attention.head_dim))
     refuse(fmt::format("expected an even number of rotated numbers, 2 to head_dim {}, found {}", attention.head_dim,
                        rotary.n_rotated));
-  // Every matrix is at most widest x longest; with both below 2^31 no product of two widths leaves 64 bits.
+  // Every matrix is at most widest x longest; with both below 2^30 no product of two widths leaves 64 bits.
   constexpr std::int64_t widest = std::int64_t{1} << 30U;
   if (attention.n_heads > widest / attention.head_dim || config.mlp.d_ff > widest / 2)
     refuse(fmt::format("expected widths below 2^30, found {} heads of {} and d_ff {}", attention.n_heads,

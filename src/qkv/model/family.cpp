@@ -51,6 +51,7 @@ constexpr std::array harmless_keys{"architectures",
                                    "no_repeat_ngram_size",
                                    "num_beam_groups",
                                    "num_beams",
+                                   "num_labels",
                                    "num_return_sequences",
                                    "output_attentions",
                                    "output_hidden_states",
@@ -91,6 +92,8 @@ bool is_harmless(const std::string& key) {
 
 void refuse_unread(const Family& family, const JsonReader& reader, std::span<const std::string> ignored_keys) {
   for (const auto& key : reader.unread()) {
+    if (!reader.has(key)) continue;                                  // null
+    if (key == "pruned_heads" && reader.raw(key).empty()) continue;  // none
     if (key.empty() ||
         (!is_harmless(key) && std::find(ignored_keys.begin(), ignored_keys.end(), key) == ignored_keys.end()))
       throw Error(

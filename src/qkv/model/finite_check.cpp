@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "qkv/core/error.hpp"
+
 namespace qkv {
 namespace {
 
@@ -36,6 +38,11 @@ class FiniteCheck : public Observer {
 };
 
 }  // namespace
+
+void require_finite(std::span<const float> logits, Session& session, std::span<const TokenId> tokens) {
+  if (!std::all_of(logits.begin(), logits.end(), [](float logit) { return std::isfinite(logit); }))
+    throw Error(ErrorCode::numbers, describe_first_non_finite(session, tokens));
+}
 
 std::string describe_first_non_finite(Session& session, std::span<const TokenId> tokens) {
   FiniteCheck check;

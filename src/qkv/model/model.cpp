@@ -18,7 +18,7 @@ void require_directory(const fs::path& directory) {
   const auto status = fs::status(directory, error);
   if (fs::is_directory(status)) return;
   throw Error(ErrorCode::model, fmt::format("{}: expected a model directory, found {}", directory.string(),
-                                            fs::exists(status) ? "something else" : "nothing"));
+                                            fs::exists(status) ? "a file" : "nothing"));
 }
 
 const ops::LinearBackend& find_backend(std::string_view name) {

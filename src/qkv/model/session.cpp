@@ -12,17 +12,24 @@
 namespace qkv {
 
 int thread_advice(const Config& config) {
-  // Measured with `qkv generate -n 100` on random models of six layers, tokens/s with one and with two threads, plain loop
-  // and --cache: d_model 128: 365 and 24, 6800 and 140; 192: 183 and 24, 3200 and 3100; 256: 105 and 122, 660 and 2070.
+  // Measured with `qkv generate -n 100` on random models of six layers, tokens/s with one and with two threads, plain
+  // loop and --cache: d_model 128: 365 and 24, 6800 and 140; 192: 183 and 24, 3200 and 3100; 256: 105 and 122, 660 and
+  // 2070.
   constexpr std::int64_t too_narrow = 256;
   return config.d_model < too_narrow ? 1 : usable_processors();
 }
 
+void check_ids(const Config& config, std::span<const TokenId> ids) {
+  for (const auto id : ids)
+    if (id < 0 || id >= config.n_vocab)
+      throw Error(ErrorCode::input,
+                  fmt::format("input: expected token ids from 0 to {}, found {}", config.n_vocab - 1, id));
+}
+
 Session::Session(const Model& model, int threads)
     : model_(model),
-      threads_(threads > 0 ? threads : thread_advice(model.config())),
+      threads_(ops::blas::set_threads(threads > 0 ? threads : thread_advice(model.config()))),
       ablated_(static_cast<std::size_t>(model.config().n_layers)) {
-  ops::blas::set_threads(threads_);
   const auto& position = model.config().position;
   if (position.kind == PositionConfig::Kind::rotary)
     rotary_.emplace(rotary_rates(position.rotary), position.rotary.layout);
@@ -60,10 +67,7 @@ ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observ
 void Session::check(std::span<const TokenId> ids) const {
   const auto& config = model_.config();
   if (ids.empty()) throw Error(ErrorCode::input, "input: expected at least one token, found none");
-  for (const auto id : ids)
-    if (id < 0 || id >= config.n_vocab)
-      throw Error(ErrorCode::input,
-                  fmt::format("input: expected token ids from 0 to {}, found {}", config.n_vocab - 1, id));
+  check_ids(config, ids);
   const auto count = static_cast<std::int64_t>(ids.size());
   if (count > config.n_ctx - length_)
     throw Error(ErrorCode::input,

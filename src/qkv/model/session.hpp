@@ -20,6 +20,9 @@ struct HeadId {
   std::int64_t head;
 };
 
+/// Throws Error{input} naming an id that is not in the vocabulary.
+void check_ids(const Config& config, std::span<const TokenId> ids);
+
 /// What changes while a model runs: the keys and values of the current sequence, and room for one forward pass.
 /// The model must outlive it. Not for use by two threads at once.
 class Session {

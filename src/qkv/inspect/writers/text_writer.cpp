@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -71,6 +72,7 @@ class TextWriter : public TableWriter {
   }
 
   void row(std::span<const float> numbers) override {
+    if (!last_is_tokens_) return write_numbers(numbers);
     rows_.emplace_back(numbers.begin(), numbers.end());
     if (index_->closing() > 0) write_panel();  // the last row of a head, or of a layer
     index_->next();
@@ -90,17 +92,28 @@ class TextWriter : public TableWriter {
                               description_.axes.back().name);
   }
 
-  void write_panel() {
+  void write_heading() {
     sink_.write(fmt::format("{}{}\n", first_ ? "" : "\n", heading()));
     first_ = false;
+  }
+
+  /// A row that is no row over tokens: it is told by its largest numbers, at once.
+  void write_numbers(std::span<const float> numbers) {
+    if (index_->opening() > 0) write_heading();
+    const auto position = static_cast<std::size_t>((*index_)[index_->depth() - 1]);
+    sink_.write(fmt::format("{}{}\n", row_label(position), largest(numbers)));
+    index_->next();
+  }
+
+  void write_panel() {
+    write_heading();
     const auto cell = cell_width();
     const auto margin = 5 + label_width_;
     const auto width = margin + rows_.front().size() * (cell + 1);
-    if (last_is_tokens_ && static_cast<std::int64_t>(width) <= options_.width)
+    if (static_cast<std::int64_t>(width) <= options_.width)
       write_grid(cell);
     else
-      for (std::size_t t = 0; t < rows_.size(); ++t)
-        sink_.write(row_label(t) + (last_is_tokens_ ? strongest(t) : largest(t)) + "\n");
+      for (std::size_t t = 0; t < rows_.size(); ++t) sink_.write(fmt::format("{}{}\n", row_label(t), strongest(t)));
     rows_.clear();
   }
 
@@ -155,14 +168,17 @@ class TextWriter : public TableWriter {
   }
 
   /// Places of the row's numbers, the largest first; `magnitude` looks past the sign.
-  [[nodiscard]] std::vector<std::size_t> ranked(std::size_t t, std::size_t count, bool magnitude) const {
-    const auto& row = rows_[t];
+  [[nodiscard]] std::vector<std::size_t> ranked(std::span<const float> row, bool magnitude) const {
+    const auto count = row.size();
     std::vector<std::size_t> places(count);
     std::iota(places.begin(), places.end(), std::size_t{0});
     const auto named = std::min(named_per_row, count);
     std::partial_sort(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(named), places.end(),
                       [&](std::size_t a, std::size_t b) {
-                        const auto of = [&](std::size_t i) { return magnitude ? std::abs(row[i]) : row[i]; };
+                        const auto of = [&](std::size_t i) {  // NaN has no order of its own: last
+                          if (std::isnan(row[i])) return -std::numeric_limits<float>::infinity();
+                          return magnitude ? std::abs(row[i]) : row[i];
+                        };
                         return of(a) > of(b) || (of(a) == of(b) && a < b);
                       });
     places.resize(named);
@@ -173,7 +189,7 @@ class TextWriter : public TableWriter {
   [[nodiscard]] std::string strongest(std::size_t t) const {
     std::string line;
     const auto visible = description_.causal ? std::min(t + 1, rows_[t].size()) : rows_[t].size();
-    for (const auto key : ranked(t, visible, false)) {
+    for (const auto key : ranked(std::span(rows_[t]).first(visible), false)) {
       const auto entry = fmt::format("{:.2f} {}:{}", rows_[t][key], key, fit(labels_[key], widest_cell));
       line += "  " + pad_right(entry, 7 + widest_cell);
     }
@@ -182,12 +198,11 @@ class TextWriter : public TableWriter {
   }
 
   /// "  norm 11.2  largest 17: 4.31, 99: -3.20, ..."
-  [[nodiscard]] std::string largest(std::size_t t) const {
-    const auto& row = rows_[t];
+  [[nodiscard]] std::string largest(std::span<const float> row) const {
     const auto square = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
     auto line = fmt::format("  norm {:9.3f}  largest", std::sqrt(square));
     const bool logits = description_.axes.back().name == "vocabulary";
-    for (const auto place : ranked(t, row.size(), !logits)) line += fmt::format("  {}: {:.3f}", place, row[place]);
+    for (const auto place : ranked(row, !logits)) line += fmt::format("  {}: {:.3f}", place, row[place]);
     return line;
   }
 

@@ -30,7 +30,10 @@ void multiply_transposed(float alpha, ConstMatrixView a, ConstMatrixView b, floa
   multiply(CblasTrans, alpha, a, b, beta, c);
 }
 
-void set_threads(int threads) { openblas_set_num_threads(threads); }
+int set_threads(int threads) {
+  openblas_set_num_threads(threads);
+  return openblas_get_num_threads();
+}
 
 std::string library() { return openblas_get_config(); }
 

@@ -14,7 +14,8 @@ void multiply(float alpha, ConstMatrixView a, ConstMatrixView b, float beta, Mat
 /// c = alpha * a bᵀ + beta * c;  a [M, K], b [N, K], c [M, N]. With beta 0, c is not read.
 void multiply_transposed(float alpha, ConstMatrixView a, ConstMatrixView b, float beta, MatrixView c);
 
-void set_threads(int threads);
+/// Returns how many it really uses: the library was built for a largest number.
+int set_threads(int threads);
 
 /// The library, its version and build options, as it says them.
 [[nodiscard]] std::string library();
