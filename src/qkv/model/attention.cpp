@@ -16,25 +16,32 @@ struct Head {
   std::int64_t first;
 };
 
-/// One head: q [T, K], k [S, K], v [S, K] -> out [T, K]. `table` [T, S] holds the scores, then the weights.
-/// Vaswani et al., "Attention Is All You Need", 2017, section 3.2.1.
-void attend(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, const Probe& probe,
-            MatrixView table, MatrixView out) {
+/// One head: q [T, K], k [S, K], v [S, K] -> out [T, K]. `table` [T, S] holds the scores, then the weights. Only the
+/// first `rows` queries and the keys up to the last of them are of the text. Vaswani et al., "Attention Is All You
+/// Need", 2017, section 3.2.1.
+void attend(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, std::int64_t rows,
+            const Probe& probe, MatrixView table, MatrixView out) {
+  const auto of_text = table.rows_window(0, rows).columns(0, std::min(head.first + rows, table.cols));
   ops::matmul_transposed(q, k, head.scale, table);  // scores  = q kT / sqrt(head_dim)
-  probe(Place::scores, table, head.first, head.index);
-  ops::causal_softmax(table, head.first);  // weights = softmax(scores), row t over keys 0 .. first + t
-  probe(Place::weights, table, head.first, head.index);
+  probe(Place::scores, of_text, head.first, head.index);
+  ops::causal_softmax(table.rows_window(0, rows),
+                      head.first);  // weights = softmax(scores), row t over keys 0 .. first + t
+  probe(Place::weights, of_text, head.first, head.index);
   ops::matmul(table, v, out);  // out     = weights v
 }
 
 /// The same, a tile of query rows after the other, each with the keys that its last row may see.
-void attend_in_tiles(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, const Probe& probe,
-                     const Buffer& table, MatrixView out) {
-  for (std::int64_t row = 0; row < q.rows; row += query_tile) {
-    const auto rows = std::min(query_tile, q.rows - row);
-    const auto seen = head.first + row + rows;
-    attend(q.rows_window(row, rows), k.rows_window(0, seen), v.rows_window(0, seen),
-           {head.index, head.scale, head.first + row}, probe, table.view(rows, seen), out.rows_window(row, rows));
+void attend_in_tiles(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, bool narrow,
+                     const Probe& probe, const Buffer& table, MatrixView out) {
+  const bool blocks = narrow && q.rows > 1 && head.first % narrow_block == 0;
+  const auto tile = blocks ? narrow_block : query_tile;
+  for (std::int64_t row = 0; row < q.rows; row += tile) {
+    const auto rows = std::min(tile, q.rows - row);
+    const auto filled = blocks ? tile : rows;
+    const auto seen = head.first + row + filled;
+    attend(q.rows_window(row, filled), k.rows_window(0, seen), v.rows_window(0, seen),
+           {head.index, head.scale, head.first + row}, rows, probe, table.view(filled, seen),
+           out.rows_window(row, filled));
   }
 }
 
@@ -63,7 +70,7 @@ void Attention::apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept
     const auto slice = h * head_dim;
     const auto kv_slice = h / group * head_dim;
     attend_in_tiles(q.columns(slice, head_dim), kept.keys.columns(kv_slice, head_dim),
-                    kept.values.columns(kv_slice, head_dim), {h, scale, pass.past}, probe, scratch.table,
+                    kept.values.columns(kv_slice, head_dim), {h, scale, pass.past}, pass.narrow, probe, scratch.table,
                     heads.columns(slice, head_dim));
   }
   for (const auto h : pass.ablated) ops::clear(heads.columns(h * head_dim, head_dim));

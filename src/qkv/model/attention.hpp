@@ -16,6 +16,7 @@ struct Pass {
   std::int64_t past = 0;
   std::int64_t count = 0;                    // T
   const ops::RotaryTable* rotary = nullptr;  // null where positions are not rotary
+  bool narrow = false;                       // see is_narrow
   std::span<const std::int64_t> ablated;     // heads of this layer whose output is left out before W_o
 };
 

@@ -12,6 +12,12 @@ namespace qkv {
 /// half that the mask hides, almost nothing is computed.
 inline constexpr std::int64_t query_tile = 128;
 
+/// In a narrow model rows go through every product in blocks of this many, a last one filled up: of blocks of one shape
+/// the same row comes out the same, bit for bit, however long the text is. BLAS promises that for no other shape, and
+/// in a wide model the blocks would cost too much.
+inline constexpr std::int64_t narrow_block = 16;
+[[nodiscard]] inline bool is_narrow(const Config& config) { return config.d_model < 256; }
+
 /// Room for the numbers that one forward pass makes and forgets, for up to `tokens` new tokens with up to `tokens`
 /// keys.
 struct Scratch {

@@ -15,8 +15,7 @@ int thread_advice(const Config& config) {
   // Measured with `qkv generate -n 100` on random models of six layers, tokens/s with one and with two threads, plain
   // loop and --cache: d_model 128: 365 and 24, 6800 and 140; 192: 183 and 24, 3200 and 3100; 256: 105 and 122, 660 and
   // 2070.
-  constexpr std::int64_t too_narrow = 256;
-  return config.d_model < too_narrow ? 1 : usable_processors();
+  return is_narrow(config) ? 1 : usable_processors();
 }
 
 void check_ids(const Config& config, std::span<const TokenId> ids) {
@@ -39,7 +38,7 @@ ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observ
   check(ids);
   const auto& config = model_.config();
   const Probe probe(observer);
-  Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr, {}};
+  Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr, is_narrow(config), {}};
   reserve(pass.past + pass.count);
 
   const auto x = scratch_.x.view(pass.count, config.d_model);  // the residual stream
@@ -107,19 +106,22 @@ void Session::rewind(std::int64_t length) { length_ = std::clamp<std::int64_t>(l
 void Session::reserve(std::int64_t tokens) {
   if (tokens <= capacity_) return;
   const auto& config = model_.config();
-  const auto capacity = std::min(config.n_ctx, std::max(tokens, 2 * capacity_));
+  const auto wanted = std::min(config.n_ctx, std::max(tokens, 2 * capacity_));
+  const auto capacity = (wanted + narrow_block - 1) / narrow_block * narrow_block;  // the last block may be filled up
   const auto kept_numbers = length_ * config.attention.kv_width();
   const auto grow = [&](std::vector<Buffer>& buffers) {
     buffers.resize(static_cast<std::size_t>(config.n_layers));
     for (auto& buffer : buffers) {
       Buffer larger(capacity * config.attention.kv_width());
       std::copy(buffer.data(), buffer.data() + kept_numbers, larger.data());
+      std::fill(larger.data() + kept_numbers, larger.data() + larger.size(), 0.0F);  // what fills a block up is finite
       buffer = std::move(larger);
     }
   };
   grow(keys_);
   grow(values_);
   scratch_ = Scratch(config, capacity);
+  ops::clear(scratch_.q.view(capacity, config.attention.q_width()));
   if (rotary_) rotary_->extend(capacity);
   capacity_ = capacity;
 }

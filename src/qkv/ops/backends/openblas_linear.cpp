@@ -1,23 +1,72 @@
 #include "qkv/ops/backends/openblas_linear.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "qkv/ops/backends/blas.hpp"
 
 namespace qkv::ops {
 namespace {
 
+constexpr std::int64_t block_rows = 16;                        // of one product with a small matrix
+constexpr std::int64_t small_matrix = std::int64_t{1} << 17U;  // numbers
+
 class OpenBlasLinear : public LinearKernel {
  public:
-  explicit OpenBlasLinear(const LearnedMatrix& matrix) : matrix_(matrix) {}
+  explicit OpenBlasLinear(const LearnedMatrix& matrix)
+      : matrix_(matrix), small_(matrix.out() * matrix.in() <= small_matrix) {
+    if (small_ && matrix.layout == Layout::out_in) transpose();
+  }
 
   void add_product(ConstMatrixView x, MatrixView y) const override {
+    if (small_ && x.rows > 1)
+      add_in_blocks(x, y);
+    else
+      add(x, y);
+  }
+
+ private:
+  /// The library is about a third faster when a small matrix lies as [in, out].
+  void transpose() {
+    const auto from = matrix_.numbers;
+    transposed_ = Buffer(from.rows * from.cols);
+    const auto to = transposed_.view(from.cols, from.rows);
+    for (std::int64_t i = 0; i < from.rows; ++i)
+      for (std::int64_t j = 0; j < from.cols; ++j) to.at(j, i) = from.at(i, j);
+    matrix_ = {to, Layout::in_out};
+  }
+
+  void add(ConstMatrixView x, MatrixView y) const {
     if (matrix_.layout == Layout::out_in)
       blas::multiply_transposed(1.0F, x, matrix_.numbers, 1.0F, y);
     else
       blas::multiply(1.0F, x, matrix_.numbers, 1.0F, y);
   }
 
- private:
+  /// Always so many rows, a last block filled up with zeros: a row then comes out the same, bit for bit, however many
+  /// there are, which the library promises for no other way of calling it. For a small matrix this costs nothing.
+  void add_in_blocks(ConstMatrixView x, MatrixView y) const {
+    std::int64_t row = 0;
+    for (; row + block_rows <= x.rows; row += block_rows)
+      add(x.rows_window(row, block_rows), y.rows_window(row, block_rows));
+    const auto rest = x.rows - row;
+    if (rest == 0) return;
+    std::vector<float> numbers(static_cast<std::size_t>(block_rows * (x.cols + y.cols)), 0.0F);
+    const MatrixView filled_x(numbers.data(), block_rows, x.cols);
+    const MatrixView filled_y(numbers.data() + block_rows * x.cols, block_rows, y.cols);
+    copy(x.rows_window(row, rest), filled_x);
+    copy(y.rows_window(row, rest), filled_y);
+    add(filled_x, filled_y);
+    copy(filled_y.rows_window(0, rest), y.rows_window(row, rest));
+  }
+
+  static void copy(ConstMatrixView from, MatrixView to) {
+    for (std::int64_t t = 0; t < from.rows; ++t) std::copy_n(from.row(t).begin(), from.cols, to.row(t).begin());
+  }
+
   LearnedMatrix matrix_;
+  bool small_;
+  Buffer transposed_;
 };
 
 }  // namespace
