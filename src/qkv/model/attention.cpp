@@ -21,12 +21,12 @@ struct Head {
 /// Need", 2017, section 3.2.1.
 void attend(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, std::int64_t rows,
             const Probe& probe, MatrixView table, MatrixView out) {
-  const auto of_text = table.rows_window(0, rows).columns(0, std::min(head.first + rows, table.cols));
+  const auto queries = table.rows_window(0, rows);
+  const auto seen = queries.columns(0, std::min(head.first + rows, table.cols));
   ops::matmul_transposed(q, k, head.scale, table);  // scores  = q kT / sqrt(head_dim)
-  probe(Place::scores, of_text, head.first, head.index);
-  ops::causal_softmax(table.rows_window(0, rows),
-                      head.first);  // weights = softmax(scores), row t over keys 0 .. first + t
-  probe(Place::weights, of_text, head.first, head.index);
+  probe(Place::scores, seen, head.first, head.index);
+  ops::causal_softmax(queries, head.first);  // weights = softmax(scores), row t over keys 0 .. first + t
+  probe(Place::weights, seen, head.first, head.index);
   ops::matmul(table, v, out);  // out     = weights v
 }
 

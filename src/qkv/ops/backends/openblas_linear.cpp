@@ -9,7 +9,7 @@ namespace qkv::ops {
 namespace {
 
 constexpr std::int64_t block_rows = 16;                        // of one product with a small matrix
-constexpr std::int64_t small_matrix = std::int64_t{1} << 17U;  // numbers
+constexpr std::int64_t small_matrix = std::int64_t{1} << 18U;  // numbers: the MLP of a model 256 wide
 
 class OpenBlasLinear : public LinearKernel {
  public:
@@ -31,8 +31,10 @@ class OpenBlasLinear : public LinearKernel {
     const auto from = matrix_.numbers;
     transposed_ = Buffer(from.rows * from.cols);
     const auto to = transposed_.view(from.cols, from.rows);
-    for (std::int64_t i = 0; i < from.rows; ++i)
-      for (std::int64_t j = 0; j < from.cols; ++j) to.at(j, i) = from.at(i, j);
+    constexpr std::int64_t strip = 32;  // rows at a time, so that both sides stay in the cache
+    for (std::int64_t begin = 0; begin < from.rows; begin += strip)
+      for (std::int64_t j = 0; j < from.cols; ++j)
+        for (auto i = begin; i < std::min(begin + strip, from.rows); ++i) to.at(j, i) = from.at(i, j);
     matrix_ = {to, Layout::in_out};
   }
 
