@@ -13,8 +13,9 @@ namespace qkv {
 
 int thread_advice(const Config& config) {
   // Measured with `qkv generate -n 100` on random models of six layers, tokens/s with one and two threads on two free
-  // cores, plain loop and --cache: d_model 128: 340 and 300, 8200 and 5300; 192: 160 and 180, 1700 and 2800; 256: 82 and
-  // 131, 710 and 1800. Below 256 little is won, and with another process on one of the cores it is ten times slower.
+  // cores, plain loop and --cache: d_model 128: 340 and 300, 8200 and 5300; 192: 160 and 180, 1700 and 2800; 256: 82
+  // and 131, 710 and 1800. Below 256 little is won, and with another process on one of the cores it is ten times
+  // slower.
   return is_narrow(config) ? 1 : usable_processors();
 }
 
