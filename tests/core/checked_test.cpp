@@ -9,7 +9,7 @@
 
 namespace qkv::test {
 
-TEST_CASE("sums and products that fit are numbers, the others are none", "[core]") {
+TEST_CASE("products that fit are numbers, the others are none", "[core]") {
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   constexpr auto least = std::numeric_limits<std::int64_t>::min();
   CHECK(checked_mul(6, -7) == -42);
@@ -18,10 +18,6 @@ TEST_CASE("sums and products that fit are numbers, the others are none", "[core]
   CHECK_FALSE(checked_mul(most, 2).has_value());
   CHECK_FALSE(checked_mul(std::int64_t{1} << 32, std::int64_t{1} << 31).has_value());
   CHECK_FALSE(checked_mul(least, -1).has_value());
-  CHECK(checked_add(40, 2) == 42);
-  CHECK(checked_add(most, least) == -1);
-  CHECK_FALSE(checked_add(most, 1).has_value());
-  CHECK_FALSE(checked_add(least, -1).has_value());
 }
 
 TEST_CASE("the usable processors are some, and no more than the process may run on", "[core]") {
