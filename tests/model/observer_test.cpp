@@ -134,6 +134,10 @@ TEST_CASE("every place is shown for each layer and head, with its shape and posi
   check(Place::attn_out, layers, 5, config.d_model);
   check(Place::mlp_out, layers, 5, config.d_model);
   check(Place::residual, layers + 1, 5, config.d_model);
+  check(Place::attn_in, layers, 5, config.d_model);
+  check(Place::residual_mid, layers, 5, config.d_model);
+  check(Place::mlp_in, layers, 5, config.d_model);
+  check(Place::final_norm, 1, 1, config.d_model, 8);
   check(Place::logits, 1, 1, config.n_vocab, 8);
   const auto weights = witness.at(Place::weights);
   for (std::size_t i = 0; i < weights.size(); ++i) {

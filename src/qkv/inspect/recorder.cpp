@@ -80,7 +80,8 @@ bool inspect(Session& session, std::span<const TokenId> ids, const InspectReques
   const auto run = [&](std::span<const std::int64_t> layers) {
     session.rewind(0);
     Recorder recorder(request, session.model().config(), static_cast<std::int64_t>(ids.size()), layers, writer);
-    const auto logits = session.forward(ids, request.place == Place::logits ? Rows::all : Rows::last, &recorder);
+    const auto logits = session.forward(
+        ids, request.place == Place::logits || request.place == Place::final_norm ? Rows::all : Rows::last, &recorder);
     recorder.finish();
     const auto last = logits.row(logits.rows - 1);
     finite = std::all_of(last.begin(), last.end(), [](float logit) { return std::isfinite(logit); });

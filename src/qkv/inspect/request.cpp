@@ -59,7 +59,9 @@ std::int64_t row_width(Place place, const Config& config, std::int64_t n) {
 
 }  // namespace
 
-bool has_layers(Place place) { return place != Place::embedding && place != Place::logits; }
+bool has_layers(Place place) {
+  return (static_cast<unsigned>(place) & (Place::embedding | Place::final_norm | Place::logits)) == 0;
+}
 
 bool has_heads(Place place) {
   return (static_cast<unsigned>(place) &

@@ -28,7 +28,7 @@ struct InspectRequest {
 
 /// The axes of a resolved request for a text of n tokens:
 /// weights, scores [L, H, n, n]; q, head_out [L, H, n, K]; k, v [L, Hkv, n, K]; attn_out, mlp_out [L, n, D];
-/// residual [L + 1, n, D]; embedding [n, D]; logits [n, V].
+/// attn_in, residual_mid, mlp_in [L, n, D]; residual [L + 1, n, D]; embedding, final_norm [n, D]; logits [n, V].
 [[nodiscard]] std::vector<Axis> axes_of(const InspectRequest& request, const Config& config, std::int64_t n);
 
 /// Whether the place is observed once a layer, and whether a row of it is heads side by side.

@@ -28,6 +28,7 @@ void attend(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head&
   ops::causal_softmax(queries, head.first);  // weights = softmax(scores), row t over keys 0 .. first + t
   probe(Place::weights, seen, head.first, head.index);
   ops::matmul(table, v, out);  // out     = weights v
+  probe(Place::blend, out.rows_window(0, rows), head.first, head.index);
 }
 
 /// The same, a tile of query rows after the other, each with the keys that its last row may see.

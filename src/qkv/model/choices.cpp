@@ -22,7 +22,7 @@ constexpr std::array<NamedChoice<ops::Activation>, 4> activations{{{"gelu_tanh",
                                                                    {"gelu_erf", ops::Activation::gelu_erf},
                                                                    {"silu", ops::Activation::silu},
                                                                    {"relu", ops::Activation::relu}}};
-constexpr std::array<NamedChoice<Place>, 11> places{{{"embedding", Place::embedding},
+constexpr std::array<NamedChoice<Place>, 16> places{{{"embedding", Place::embedding},
                                                      {"q", Place::q},
                                                      {"k", Place::k},
                                                      {"v", Place::v},
@@ -32,7 +32,12 @@ constexpr std::array<NamedChoice<Place>, 11> places{{{"embedding", Place::embedd
                                                      {"attn_out", Place::attn_out},
                                                      {"mlp_out", Place::mlp_out},
                                                      {"residual", Place::residual},
-                                                     {"logits", Place::logits}}};
+                                                     {"logits", Place::logits},
+                                                     {"attn_in", Place::attn_in},
+                                                     {"residual_mid", Place::residual_mid},
+                                                     {"mlp_in", Place::mlp_in},
+                                                     {"final_norm", Place::final_norm},
+                                                     {"blend", Place::blend}}};
 
 template <typename Choices, typename Choice>
 std::string_view name_in(const Choices& choices, Choice wanted) {

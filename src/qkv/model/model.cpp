@@ -6,6 +6,7 @@
 
 #include "qkv/core/error.hpp"
 #include "qkv/model/family.hpp"
+#include "qkv/model/random_weights.hpp"
 #include "qkv/model/weight_reader.hpp"
 
 namespace qkv {
@@ -50,37 +51,65 @@ std::int64_t byte_count(const std::vector<StoredTensor>& tensors) {
   return total;
 }
 
+/// Holds nothing, so that all that a family asks for is only noted.
+class NoWeights : public WeightSource {
+ public:
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return none_; }
+
+ private:
+  std::vector<StoredTensor> none_;
+};
+
 }  // namespace
+
+/// Binds the family's tensors to the source, checks them, and only then reads.
+void Model::take(const Family& family, const WeightSource& source, const std::string& where,
+                 const LoadOptions& options) {
+  const auto& backend = find_backend(options.backend);
+  backend_ = backend.name;
+  WeightBinder binder(source);
+  const auto weights = family.bind(config_, binder);
+  binder.finish(where);  // from here on every tensor is known to be what the config asks for
+  ignored_ = binder.ignored();
+
+  WeightReader numbers(options, backend, byte_count(source.tensors()));
+  tokens_ = numbers.matrix(weights.tokens);
+  if (weights.positions) positions_ = numbers.matrix(*weights.positions);
+  for (const auto& block : weights.blocks)
+    blocks_.push_back(numbers.block(block, config_, static_cast<std::int64_t>(blocks_.size())));
+  final_norm_ = numbers.norm(weights.final_norm, config_.norm);
+  head_ = numbers.linear(weights.head);
+  widened_ = numbers.take_widened();
+}
 
 Model Model::load(const fs::path& directory, const LoadOptions& options) {
   require_directory(directory);
-  const auto& backend = find_backend(options.backend);
   const auto reader = JsonReader::open(directory / "config.json");
   const auto& family = find_family(reader);
 
   Model model;
   model.directory_ = directory;
-  model.backend_ = backend.name;
   model.config_ = read_config(family, reader, options.ignored_keys);
   add_end_tokens(directory, model.config_);
   if (model.config_.name.empty()) model.config_.name = fs::canonical(directory).filename().string();
   const auto opened = open_weights(directory);
   model.format_ = opened.format;
   model.source_ = opened.source;
+  model.take(family, *opened.source, directory.string(), options);
+  return model;
+}
 
-  WeightBinder binder(*model.source_);
-  const auto weights = family.bind(model.config_, binder);
-  binder.finish(directory.string());  // from here on every tensor is known to be what the config asks for
-  model.ignored_ = binder.ignored();
-
-  WeightReader numbers(options, backend, byte_count(model.tensors()));
-  model.tokens_ = numbers.matrix(weights.tokens);
-  if (weights.positions) model.positions_ = numbers.matrix(*weights.positions);
-  for (const auto& block : weights.blocks)
-    model.blocks_.push_back(numbers.block(block, model.config_, static_cast<std::int64_t>(model.blocks_.size())));
-  model.final_norm_ = numbers.norm(weights.final_norm, model.config_.norm);
-  model.head_ = numbers.linear(weights.head);
-  model.widened_ = numbers.take_widened();
+Model Model::random(const JsonReader& config, std::uint64_t seed, const LoadOptions& options) {
+  const auto& family = find_family(config);
+  Model model;
+  model.format_ = "random";
+  model.config_ = read_config(family, config, options.ignored_keys);
+  if (model.config_.name.empty()) model.config_.name = config.where();
+  const NoWeights nothing;
+  WeightBinder wishes(nothing);
+  (void)family.bind(model.config_, wishes);
+  model.source_ = random_weights(wishes.asked(), seed);
+  model.take(family, *model.source_, config.where(), options);
   return model;
 }
 

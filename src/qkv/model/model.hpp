@@ -7,11 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/io/json_reader.hpp"
 #include "qkv/io/weight_source.hpp"
 #include "qkv/model/block.hpp"
 #include "qkv/model/config.hpp"
 
 namespace qkv {
+
+struct Family;
 
 struct LoadOptions {
   std::string backend = "auto";           // who multiplies by the learned matrices
@@ -26,6 +29,9 @@ class Model {
  public:
   /// Throws Error{model} naming file, key or tensor when the directory is not a model that can be run.
   [[nodiscard]] static Model load(const std::filesystem::path& directory, const LoadOptions& options = {});
+  /// A model as a config.json describes it, of any family, with random numbers in memory: for timing, without files.
+  /// Throws Error{model} like load(), and when there is not as much memory.
+  [[nodiscard]] static Model random(const JsonReader& config, std::uint64_t seed, const LoadOptions& options = {});
 
   [[nodiscard]] const Config& config() const { return config_; }
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
@@ -48,6 +54,7 @@ class Model {
 
  private:
   Model() = default;
+  void take(const Family& family, const WeightSource& source, const std::string& where, const LoadOptions& options);
 
   std::filesystem::path directory_;
   std::string_view format_;

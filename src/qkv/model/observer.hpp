@@ -9,17 +9,22 @@ namespace qkv {
 
 /// Where a forward pass can be observed. Rows are queries (or positions), in the order of the text.
 enum class Place : unsigned {
-  embedding = 1U << 0U,  // [T, D] rows of the token embedding, before positions are added
-  q = 1U << 1U,          // [T, H K] after rotary positions; head h is columns h K .. (h + 1) K
-  k = 1U << 2U,          // [T, Hkv K] after rotary positions
-  v = 1U << 3U,          // [T, Hkv K]
-  scores = 1U << 4U,     // [rows, S] of one head; only what the row may see means anything
-  weights = 1U << 5U,    // [rows, S] of one head; what a row may not see is exactly 0
-  head_out = 1U << 6U,   // [T, H K] heads side by side, before W_o
-  attn_out = 1U << 7U,   // [T, D] after W_o
-  mlp_out = 1U << 8U,    // [T, D]
-  residual = 1U << 9U,   // [T, D] layer 0: enters block 0; layer i: leaves block i - 1
-  logits = 1U << 10U,    // [rows wanted, V]
+  embedding = 1U << 0U,      // [T, D] rows of the token embedding, before positions are added
+  q = 1U << 1U,              // [T, H K] after rotary positions; head h is columns h K .. (h + 1) K
+  k = 1U << 2U,              // [T, Hkv K] after rotary positions
+  v = 1U << 3U,              // [T, Hkv K]
+  scores = 1U << 4U,         // [rows, S] of one head; only what the row may see means anything
+  weights = 1U << 5U,        // [rows, S] of one head; what a row may not see is exactly 0
+  head_out = 1U << 6U,       // [T, H K] heads side by side, before W_o
+  attn_out = 1U << 7U,       // [T, D] after W_o
+  mlp_out = 1U << 8U,        // [T, D]
+  residual = 1U << 9U,       // [T, D] layer 0: enters block 0; layer i: leaves block i - 1
+  logits = 1U << 10U,        // [rows wanted, V]
+  attn_in = 1U << 11U,       // [T, D] after the norm: what W_q, W_k and W_v read
+  residual_mid = 1U << 12U,  // [T, D] the stream between the two halves of a block
+  mlp_in = 1U << 13U,        // [T, D] after the norm: what the MLP reads
+  final_norm = 1U << 14U,    // [rows wanted, D] after the last norm: what the head reads
+  blend = 1U << 15U,         // [rows, K] of one head: the numbers of head_out as they come, for those who keep time
 };
 
 /// "head_out"
@@ -31,7 +36,8 @@ using Places = unsigned;
   return static_cast<unsigned>(a) | static_cast<unsigned>(b);
 }
 [[nodiscard]] constexpr Places operator|(Places a, Place b) { return a | static_cast<unsigned>(b); }
-inline constexpr Places all_places = (1U << 11U) - 1U;
+/// All but `blend`, which shows nothing that head_out does not.
+inline constexpr Places all_places = (1U << 15U) - 1U;
 
 struct Observation {
   Place place;

@@ -37,6 +37,7 @@ Session::Session(const Model& model, int threads)
 
 ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observer* observer) {
   check(ids);
+  ops::blas::set_threads(threads_);
   const auto& config = model_.config();
   const Probe probe(observer);
   Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr, is_narrow(config), {}};
@@ -55,6 +56,7 @@ ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observ
   const auto last = pass.count - wanted;
   const auto normed = scratch_.normed.view(wanted, config.d_model);
   model_.final_norm().apply(x.rows_window(last, wanted), normed);
+  probe(Place::final_norm, normed, pass.past + last);
   if (logits_.size() < wanted * config.n_vocab) logits_ = Buffer(wanted * config.n_vocab);
   const auto logits = logits_.view(wanted, config.n_vocab);
   model_.head().apply(normed, logits);

@@ -27,7 +27,8 @@ void check_ids(const Config& config, std::span<const TokenId> ids);
 /// The model must outlive it. Not for use by two threads at once.
 class Session {
  public:
-  /// Sets the threads of the BLAS library, for the whole process: `threads` >= 1, or 0 for thread_advice(model).
+  /// `threads` >= 1, or 0 for thread_advice(model). BLAS has one pool for the whole process: each pass sets how many of
+  /// it are used, so sessions with different numbers may take turns, but not run at the same time.
   explicit Session(const Model& model, int threads = 0);
 
   /// Runs new tokens after those already there. Returns logits, [T, V] or [1, V], valid until the next call. Throws

@@ -48,7 +48,7 @@ LinearRef LinearRef::outputs(std::int64_t first, std::int64_t count) const {
 void WeightBinder::note(std::string problem) { problems_.push_back(std::move(problem)); }
 
 const StoredTensor* WeightBinder::take(const std::string& name, const Shape& shape) {
-  taken_.insert(name);
+  if (taken_.insert(name).second) asked_.push_back({name, shape, false});
   const auto* tensor = find_tensor(source_, name);
   if (tensor == nullptr) {
     note(fmt::format("tensor '{}': expected shape {}, found nothing", name, to_string(shape)));
@@ -69,6 +69,7 @@ MatrixRef WeightBinder::matrix(const std::string& name, std::int64_t rows, std::
 
 NormRef WeightBinder::norm(const TensorNames& names, const Config& config) {
   NormRef norm{vector(names.weight, config.d_model), {}};
+  asked_.back().gain = true;
   if (config.norm.bias) norm.bias = vector(names.bias, config.d_model);
   return norm;
 }

@@ -17,6 +17,13 @@ struct TensorNames {
 };
 [[nodiscard]] inline TensorNames weight_and_bias(const std::string& name) { return {name + ".weight", name + ".bias"}; }
 
+/// What a family asked for.
+struct AskedTensor {
+  std::string name;
+  Shape shape;
+  bool gain;  // of a norm
+};
+
 /// The gate: a family asks for tensors by name and shape, computed from the Config; every problem is noted, expected
 /// against found, and finish() throws them all at once. Until then no number is read.
 class WeightBinder {
@@ -40,6 +47,8 @@ class WeightBinder {
 
   /// Throws Error{model}, beginning with `where`, that lists the problems and the tensors nobody asked for.
   void finish(const std::string& where);
+  /// Every tensor asked for, found or not, in that order, each once.
+  [[nodiscard]] const std::vector<AskedTensor>& asked() const { return asked_; }
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
@@ -48,6 +57,7 @@ class WeightBinder {
 
   const WeightSource& source_;
   std::set<std::string, std::less<>> taken_;
+  std::vector<AskedTensor> asked_;
   std::vector<std::string> ignored_;
   std::vector<std::string> problems_;
   const StoredTensor* spare_head_ = nullptr;  // a head that should equal the tokens

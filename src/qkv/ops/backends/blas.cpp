@@ -31,7 +31,7 @@ void multiply_transposed(float alpha, ConstMatrixView a, ConstMatrixView b, floa
 }
 
 int set_threads(int threads) {
-  openblas_set_num_threads(threads);
+  if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
   return openblas_get_num_threads();
 }
 
