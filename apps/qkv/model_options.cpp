@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 
 #include "log.hpp"
@@ -16,31 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::int64_t most_threads = 1024;
-
-/// A line on stderr that is overwritten as loading goes on, once loading has taken long enough to wonder.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  void operator()(std::int64_t done, std::int64_t total) {
-    constexpr auto patience = std::chrono::milliseconds(300);
-    constexpr auto pause = std::chrono::milliseconds(100);
-    const auto now = Clock::now();
-    if (now - begun_ < patience || now - last_ < pause) return;
-    last_ = now;
-    shown_ = true;
-    fmt::print(stderr, "\rloading: {} of {} MB ({} %)", done >> 20U, total >> 20U, done * 100 / total);
-    std::fflush(stderr);
-  }
-
- private:
-  Clock::time_point begun_ = Clock::now();
-  Clock::time_point last_;
-  bool shown_ = false;
-};
 
 /// Beside an installed program, else where the program was built.
 fs::path embedded_model() {
@@ -74,8 +48,12 @@ void ModelOptions::add_model_to(CLI::App& command) {
 
 void ModelOptions::add_to(CLI::App& command) {
   add_model_to(command);
+  add_arithmetic_to(command);
   add_integer(command, "-t,--threads", threads, 1, most_threads, "Threads")
       ->default_str("what the process may use; 1 for very small models");
+}
+
+void ModelOptions::add_arithmetic_to(CLI::App& command) {
   add_name(command, "--backend", backend, backend_names(), "Who multiplies by the weights");
   add_name(command, "--precision", precision, {"f32"}, "Arithmetic of the linear layers");
 }
@@ -86,10 +64,20 @@ fs::path ModelOptions::directory() const {
   return embedded_model();
 }
 
+LoadOptions ModelOptions::load_options(ProgressLine& line) const {
+  LoadOptions options{backend, ignored_keys, true, nullptr};
+  if (log::shows_progress())
+    options.progress = [&line](std::int64_t done, std::int64_t total) {
+      if (line.is_due())
+        line.show(fmt::format("loading: {} of {} MB ({} %)", done >> 20U, total >> 20U, done * 100 / total));
+    };
+  return options;
+}
+
 Model ModelOptions::load(bool read_weights) const {
   ProgressLine line;
-  LoadOptions options{backend, ignored_keys, read_weights, nullptr};
-  if (log::shows_progress()) options.progress = std::ref(line);
+  auto options = load_options(line);
+  options.read_weights = read_weights;
   const auto begun = Clock::now();
   auto opened = Model::load(directory(), options);
   log::debug(fmt::format("{}: family {}, {} tensors ({}), opened in {:.1f} ms", opened.directory().string(),

@@ -6,9 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "progress_line.hpp"
 #include "qkv/model/model.hpp"
 
 namespace qkv::app {
+
+inline constexpr std::int64_t most_threads = 1024;
 
 /// The options of every command that opens a model.
 struct ModelOptions {
@@ -20,10 +23,14 @@ struct ModelOptions {
 
   /// -m alone, for commands that do not run the model.
   void add_model_to(CLI::App& command);
+  /// --backend and --precision.
+  void add_arithmetic_to(CLI::App& command);
   void add_to(CLI::App& command);
 
   /// The directory that -m, QKV_MODEL or neither names. Throws Error{model} when the embedded model is not found.
   [[nodiscard]] std::filesystem::path directory() const;
+  /// How to open it; `line` must outlive the opening.
+  [[nodiscard]] LoadOptions load_options(ProgressLine& line) const;
   /// Opens the model, with a progress line on a terminal when it takes a while.
   [[nodiscard]] Model load(bool read_weights = true) const;
 };

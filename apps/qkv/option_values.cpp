@@ -34,6 +34,32 @@ CLI::Option* add(CLI::App& command, const std::string& names, Number& value, Num
   return option->type_name(std::is_integral_v<Number> ? "N" : "X")->default_str(fmt::format("{}", value));
 }
 
+/// From `first` to `last`: the next number is factor times the one before, and step more.
+struct Series {
+  std::int64_t first;
+  std::int64_t last;
+  std::int64_t factor = 1;
+  std::int64_t step = 1;
+};
+
+/// "5", "5-7", "8-32+8" or "1-64*2".
+std::optional<Series> parse_series(std::string_view text) {
+  constexpr std::int64_t most = 1 << 20;  // no model has as many layers, heads or positions
+  const auto dash = std::min(text.find('-'), text.size());
+  const auto sign = std::min(text.find_first_of("+*", dash), text.size());
+  const auto first = parse_integer(text.substr(0, dash));
+  const auto last = dash == text.size() ? first : parse_integer(text.substr(dash + 1, sign - dash - 1));
+  if (!first || !last || *first > *last || *last >= most) return std::nullopt;
+  Series series{*first, *last};
+  if (sign == text.size()) return series;
+  const auto by = parse_integer(text.substr(sign + 1));
+  const bool multiplies = text[sign] == '*';
+  if (!by || *by >= most || *by < (multiplies ? 2 : 1) || (multiplies && *first == 0)) return std::nullopt;
+  series.factor = multiplies ? *by : 1;
+  series.step = multiplies ? 0 : *by;
+  return series;
+}
+
 }  // namespace
 
 CLI::Option* add_integer(CLI::App& command, const std::string& names, std::int64_t& value, std::int64_t min,
@@ -72,17 +98,15 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 std::vector<std::int64_t> parse_list(std::string_view text, std::string_view what) {
-  constexpr std::int64_t most = 1 << 16;  // no model has as many layers or heads
   std::vector<std::int64_t> numbers;
   while (!text.empty()) {
     const auto comma = std::min(text.find(','), text.size());
-    const auto part = text.substr(0, comma);
-    const auto dash = std::min(part.find('-'), part.size());
-    const auto first = parse_integer(part.substr(0, dash));
-    const auto last = dash == part.size() ? first : parse_integer(part.substr(dash + 1));
-    if (!first || !last || *first > *last || *last >= most || comma + 1 == text.size())
-      throw Error(ErrorCode::usage, fmt::format("{}: expected numbers such as 0,2,5-7, found '{}'", what, text));
-    for (auto number = *first; number <= *last; ++number) numbers.push_back(number);
+    const auto series = parse_series(text.substr(0, comma));
+    if (!series || comma + 1 == text.size())
+      throw Error(ErrorCode::usage,
+                  fmt::format("{}: expected numbers such as 0,2,5-7 or 8-32+8 or 1-64*2, found '{}'", what, text));
+    for (auto number = series->first; number <= series->last; number = number * series->factor + series->step)
+      numbers.push_back(number);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return numbers;

@@ -56,8 +56,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, Choice& val
 /// The whole text as a decimal integer that is not negative, or nothing.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// Numbers and ranges such as "0,2,5-7", in the order given; nothing for an empty text. Throws Error{usage} naming
-/// `what`.
+/// Numbers and ranges such as "0,2,5-7", "8-32+8" (by steps of 8) or "1-64*2" (each twice the one before), in the order
+/// given; nothing for an empty text. Throws Error{usage} naming `what`.
 [[nodiscard]] std::vector<std::int64_t> parse_list(std::string_view text, std::string_view what);
 
 /// Token ids from text such as "1,2,3" or "[1, 2, 3]". Throws Error{usage} naming `what` and the text that is no id.

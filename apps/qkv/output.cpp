@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,26 +53,41 @@ OrderedJson tokens_json(std::span<const TokenLabel> tokens) {
   return list;
 }
 
-std::string TextTable::text() const {
-  std::vector<std::size_t> widths;
+std::vector<std::vector<std::string>> TextTable::padded() const {
+  std::vector<std::vector<std::string>> all{{}};
+  for (const auto& column : columns_) all.front().push_back(column.title);
+  all.insert(all.end(), rows_.begin(), rows_.end());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    widths.push_back(display_width(columns_[c].title));
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], display_width(row[c]));
-  }
-  std::string text;
-  const auto put_row = [&](const auto& cell_of) {
-    std::string line;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::string& cell = cell_of(c);
-      const std::string padding(widths[c] - display_width(cell), ' ');
-      if (c > 0) line += "  ";
-      line += columns_[c].right ? padding + cell : cell + padding;
+    std::size_t width = 0;
+    for (const auto& row : all) width = std::max(width, display_width(row[c]));
+    for (auto& row : all) {
+      const std::string padding(width - display_width(row[c]), ' ');
+      row[c] = columns_[c].right ? padding + row[c] : row[c] + padding;
     }
+  }
+  return all;
+}
+
+std::string TextTable::text() const {
+  std::string text;
+  for (const auto& row : padded()) {
+    auto line = fmt::format("{}", fmt::join(row, "  "));
     line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  };
-  put_row([&](std::size_t c) -> const std::string& { return columns_[c].title; });
-  for (const auto& row : rows_) put_row([&](std::size_t c) -> const std::string& { return row[c]; });
+    text += line;
+    text += '\n';
+  }
+  return text;
+}
+
+std::string TextTable::markdown() const {
+  std::string text;
+  for (const auto& row : padded()) {
+    text += fmt::format("| {} |\n", fmt::join(row, " | "));
+    if (text.find('\n') + 1 < text.size()) continue;
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      text += fmt::format("|{}{}", std::string(row[c].size() + 1, '-'), columns_[c].right ? ":" : "-");
+    text += "|\n";
+  }
   return text;
 }
 

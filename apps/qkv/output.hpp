@@ -35,8 +35,13 @@ class TextTable {
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] std::string text() const;
+  /// The same as a table in Markdown.
+  [[nodiscard]] std::string markdown() const;
 
  private:
+  /// All rows, the titles first, each cell as wide as its column.
+  [[nodiscard]] std::vector<std::vector<std::string>> padded() const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

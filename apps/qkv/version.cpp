@@ -35,11 +35,16 @@ std::string_view simd_level() {
 
 }  // namespace
 
+Build build() {
+  return {QKV_VERSION, std::string(compiler()), std::string(simd_level()), ops::blas::library(), ops::blas::kernel()};
+}
+
 std::string version_text() {
   std::string backends;
   for (const auto& backend : ops::linear_backends()) backends += fmt::format(" {}", backend.name);
-  return fmt::format("qkv {}\ncompiler: {}\nBLAS: {}\nBLAS kernel: {}\nSIMD: {}\nbackends:{}", QKV_VERSION, compiler(),
-                     ops::blas::library(), ops::blas::kernel(), simd_level(), backends);
+  const auto built = build();
+  return fmt::format("qkv {}\ncompiler: {}\nBLAS: {}\nBLAS kernel: {}\nSIMD: {}\nbackends:{}", built.version,
+                     built.compiler, built.blas, built.blas_kernel, built.simd, backends);
 }
 
 }  // namespace qkv::app

@@ -2,9 +2,14 @@
 
 #include <string>
 
+#include "qkv/timing/report.hpp"
+
 namespace qkv::app {
 
-/// What this program is: version, compiler, BLAS library and kernel, vector instructions, backends built in.
+/// What the program was built with, and the BLAS kernel chosen for this processor.
+[[nodiscard]] Build build();
+
+/// The same, and the backends built in, as --version prints it.
 [[nodiscard]] std::string version_text();
 
 }  // namespace qkv::app

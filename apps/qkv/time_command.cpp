@@ -1,0 +1,220 @@
+// qkv time: how long a forward pass takes, where the time goes, and how far that is from what the machine can do.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "interrupt.hpp"
+#include "log.hpp"
+#include "model_options.hpp"
+#include "option_values.hpp"
+#include "output.hpp"
+#include "program.hpp"
+#include "qkv/core/error.hpp"
+#include "qkv/core/utf8.hpp"
+#include "qkv/model/session.hpp"
+#include "qkv/model/shapes.hpp"
+#include "qkv/timing/time_forward.hpp"
+#include "time_output.hpp"
+#include "version.hpp"
+
+namespace qkv::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t shape_seed = 1;
+constexpr std::array<std::int64_t, 4> usual_lengths{1, 16, 64, 256};
+
+struct TimeFormat {
+  std::string_view name;
+  std::string (*text)(const TimingReport& report, const Baseline* baseline);
+};
+constexpr std::array formats{TimeFormat{"table", timing_table}, TimeFormat{"md", timing_markdown},
+                             TimeFormat{"csv", timing_csv}, TimeFormat{"json", timing_json},
+                             TimeFormat{"jsonl", timing_jsonl}};
+
+struct TimeCommand {
+  ModelOptions model;
+  std::string shape;
+  std::string threads;
+  std::string lengths;
+  std::string modes = "recompute,cached";
+  std::int64_t repetitions = 10;
+  std::int64_t warmup = 2;
+  bool breakdown = false;
+  std::string format = "table";
+  std::string baseline;
+};
+
+std::vector<std::string> shape_names() {
+  std::vector<std::string> names;
+  for (const auto& shape : named_shapes()) names.emplace_back(shape.name);
+  return names;
+}
+
+/// The config.json that --shape means: by name, or a file.
+JsonReader shape_config(const std::string& shape) {
+  for (const auto& known : named_shapes())
+    if (known.name == shape) return {shape, parse_json(known.config, shape)};
+  std::error_code error;
+  if (!fs::exists(shape, error))
+    throw Error(ErrorCode::usage, fmt::format("--shape: expected a config.json or one of {}, found '{}'",
+                                              fmt::join(shape_names(), ", "), shape));
+  return JsonReader::open(fs::is_directory(shape, error) ? fs::path(shape) / "config.json" : fs::path(shape));
+}
+
+Model open_model(const TimeCommand& time) {
+  if (time.shape.empty()) return time.model.load();
+  ProgressLine line;
+  return Model::random(shape_config(time.shape), shape_seed, time.model.load_options(line));
+}
+
+void require_each_once(const std::vector<std::int64_t>& numbers, std::int64_t min, std::int64_t max,
+                       std::string_view option) {
+  std::set<std::int64_t> seen;
+  for (const auto number : numbers) {
+    if (number < min || number > max)
+      throw Error(ErrorCode::usage, fmt::format("{}: expected {} to {}, found {}", option, min, max, number));
+    if (!seen.insert(number).second)
+      throw Error(ErrorCode::usage, fmt::format("{}: expected each number once, found {} twice", option, number));
+  }
+}
+
+std::vector<std::int64_t> chosen_lengths(const TimeCommand& time, const Config& config) {
+  auto lengths = parse_list(time.lengths, "--lengths");
+  if (lengths.empty())
+    std::copy_if(usual_lengths.begin(), usual_lengths.end(), std::back_inserter(lengths),
+                 [&](std::int64_t length) { return length <= config.n_ctx; });
+  require_each_once(lengths, 1, config.n_ctx, "--lengths");
+  return lengths;
+}
+
+std::vector<int> chosen_threads(const TimeCommand& time) {
+  const auto numbers = parse_list(time.threads, "--threads");
+  require_each_once(numbers, 1, most_threads, "--threads");
+  std::vector<int> threads;
+  for (const auto number : numbers) threads.push_back(static_cast<int>(number));
+  return threads;
+}
+
+std::vector<Mode> chosen_modes(const std::string& text) {
+  std::vector<Mode> modes;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto comma = std::min(text.find(',', at), text.size());
+    const auto name = text.substr(at, comma - at);
+    at = comma + 1;
+    const auto mode = name == name_of(Mode::recompute) ? Mode::recompute : Mode::cached;
+    if (name != name_of(mode) || std::find(modes.begin(), modes.end(), mode) != modes.end())
+      throw Error(ErrorCode::usage, fmt::format("--mode: expected recompute, cached or both, found '{}'", text));
+    modes.push_back(mode);
+  }
+  return modes;
+}
+
+/// What could still be wrong, before anything large is opened.
+void check(const TimeCommand& time) {
+  (void)parse_list(time.lengths, "--lengths");
+  (void)chosen_threads(time);
+  (void)chosen_modes(time.modes);
+}
+
+void warn_of_doubts(const TimingReport& report) {
+  for (const auto& row : report.rows)
+    if (!row.time.doubt.empty())
+      log::warn(
+          fmt::format("noisy: {} at {} tokens with {} thread{}: {}; more repetitions (-r) or a quieter machine help",
+                      name_of(row.mode), row.length, row.threads, row.threads == 1 ? "" : "s", row.time.doubt));
+}
+
+TimingPlan make_plan(const TimeCommand& time, const Config& config, ProgressLine& line) {
+  TimingPlan plan;
+  plan.modes = chosen_modes(time.modes);
+  plan.lengths = chosen_lengths(time, config);
+  plan.threads = chosen_threads(time);
+  if (plan.threads.empty()) plan.threads = {thread_advice(config)};
+  plan.breakdown = time.breakdown;
+  plan.measure = {time.repetitions, time.warmup, was_interrupted, nullptr};
+  if (log::shows_progress())
+    plan.measure.progress = [&line](std::int64_t done, std::int64_t total) {
+      if (line.is_due()) line.show(done == 0 ? "warming up" : fmt::format("timing: {} of {} samples", done, total));
+    };
+  return plan;
+}
+
+TimingReport measure(const TimeCommand& time) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto model = open_model(time);
+  const auto opened = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  ProgressLine line;
+  const auto plan = make_plan(time, model.config(), line);
+  catch_interrupts();
+  auto report = time_forward(model, plan);
+  report.build = build();
+  report.threads_asked = chosen_threads(time);
+  report.open_seconds = opened;
+  return report;
+}
+
+int run(const TimeCommand& time) {
+  check(time);
+  std::optional<Baseline> baseline;
+  if (!time.baseline.empty()) baseline = Baseline::open(time.baseline);
+  const auto report = measure(time);
+  if (report.rows.empty()) throw Interrupted{};
+  const auto* before = baseline ? &*baseline : nullptr;
+  for (const auto& format : formats)
+    if (format.name == time.format) write_out_now(format.text(report, before));
+  warn_of_doubts(report);
+  if (baseline)
+    if (const auto differences = baseline->differences(report); !differences.empty())
+      log::warn(fmt::format("--baseline: it differs in {}",
+                            escape_controls(fmt::format("{}", fmt::join(differences, ", ")))));
+  if (!report.partial) return ok;
+  log::warn("interrupted: the result is partial");
+  return interrupted;
+}
+
+}  // namespace
+
+void add_time_command(Program& program) {
+  auto* command =
+      program.cli.add_subcommand("time", "Time a forward pass, and say how close to the machine's limit it is");
+  auto time = std::make_shared<TimeCommand>();
+  time->model.add_model_to(*command);
+  time->model.add_arithmetic_to(*command);
+  command
+      ->add_option("--shape", time->shape,
+                   fmt::format("Random weights of that shape instead of a model: {}, or a config.json",
+                               fmt::join(shape_names(), ", ")))
+      ->type_name("NAME|FILE")
+      ->excludes("--model");
+  command->add_option("-t,--threads", time->threads, "Threads; several, such as 1,2, are timed in turn")
+      ->type_name("LIST")
+      ->default_str("what the process may use; 1 for very small models");
+  command->add_option("--lengths", time->lengths, "Tokens in the text: 1,16,64 or 8-64+8 or 1-256*2")
+      ->type_name("LIST")
+      ->default_str("1,16,64,256");
+  command
+      ->add_option("--mode", time->modes,
+                   "recompute (a step of the plain loop), cached (keys and values kept), or both")
+      ->type_name("LIST")
+      ->default_str(time->modes);
+  add_integer(*command, "-r,--repetitions", time->repetitions, 1, 100000, "Samples of each");
+  add_integer(*command, "--warmup", time->warmup, 0, 1000, "Samples thrown away first, at least; more until two agree");
+  command->add_flag("--breakdown", time->breakdown, "Where the time goes");
+  std::vector<std::string> names;
+  for (const auto& format : formats) names.emplace_back(format.name);
+  add_name(*command, "--format", time->format, names, "Output form");
+  command->add_option("--baseline", time->baseline, "Compare with an earlier --format json")->type_name("FILE.json");
+  command->callback([&program, time] { program.run = [time] { return run(*time); }; });
+}
+
+}  // namespace qkv::app

@@ -1,0 +1,138 @@
+#include "qkv/timing/cost.hpp"
+
+namespace qkv {
+namespace {
+
+constexpr std::int64_t number_bytes = 4;  // of whatever is f32
+
+/// x [rows, in] -> y [rows, out].
+struct LinearShape {
+  std::int64_t rows;
+  std::int64_t in;
+  std::int64_t out;
+  bool bias;
+};
+
+Work linear(const LinearShape& shape, std::int64_t weight_bytes) {
+  const auto biases = shape.bias ? shape.out : 0;
+  return {shape.rows * (2 * shape.in * shape.out + biases),
+          shape.in * shape.out * weight_bytes + biases * number_bytes};
+}
+
+void add(const Work& more, Work& work) {
+  work.flops += more.flops;
+  work.bytes += more.bytes;
+}
+
+Work times(std::int64_t count, const Work& work) { return {count * work.flops, count * work.bytes}; }
+
+std::int64_t activation_flops(ops::Activation activation) {
+  switch (activation) {
+    case ops::Activation::gelu_tanh:
+      return 8;  // x / (1 + exp(-2u)), u = c (x + a x^3)
+    case ops::Activation::gelu_erf:
+      return 5;  // x / 2 (1 + erf(x / sqrt(2)))
+    case ops::Activation::silu:
+      return 3;  // x / (1 + exp(-x))
+    case ops::Activation::relu:
+      return 0;
+  }
+  return 0;
+}
+
+Work norm(const NormConfig& config, std::int64_t rows, std::int64_t width) {
+  const std::int64_t plain = config.kind == NormConfig::Kind::layer ? 6 : 4;
+  const std::int64_t bias = config.bias ? 1 : 0;
+  return {rows * width * (plain + bias), width * (1 + bias) * number_bytes};
+}
+
+Work qkv(const Config& config, const Step& step, std::int64_t weight_bytes) {
+  const auto& a = config.attention;
+  Work work;
+  add(linear({step.count, config.d_model, a.q_width(), a.bias_q}, weight_bytes), work);
+  add(linear({step.count, config.d_model, a.kv_width(), a.bias_k}, weight_bytes), work);
+  add(linear({step.count, config.d_model, a.kv_width(), a.bias_v}, weight_bytes), work);
+  work.bytes += 2 * step.count * a.kv_width() * number_bytes;  // the new keys and values are kept
+  if (config.position.kind == PositionConfig::Kind::rotary)
+    work.flops += step.count * (a.n_heads + a.n_kv_heads) * 3 * config.position.rotary.n_rotated;
+  return work;
+}
+
+Work mlp(const Config& config, std::int64_t rows, std::int64_t weight_bytes) {
+  const auto& mlp = config.mlp;
+  Work work;
+  const auto inwards = linear({rows, config.d_model, mlp.d_ff, mlp.bias_in}, weight_bytes);
+  add(inwards, work);
+  if (mlp.gated) add({inwards.flops + rows * mlp.d_ff, inwards.bytes}, work);
+  work.flops += rows * mlp.d_ff * activation_flops(mlp.activation);
+  add(linear({rows, mlp.d_ff, config.d_model, mlp.bias_out}, weight_bytes), work);
+  return work;
+}
+
+Work head(const Config& config, std::int64_t weight_bytes) {
+  auto work = linear({1, config.d_model, config.n_vocab, config.head.bias}, weight_bytes);
+  if (config.logit_scale != 1.0) work.flops += config.n_vocab;
+  return work;
+}
+
+Work rest(const Config& config, std::int64_t rows) {
+  const auto numbers = rows * config.d_model;
+  Work work{2 * config.n_layers * numbers, numbers * number_bytes};
+  if (config.embedding_scale != 1.0) work.flops += numbers;
+  if (config.position.kind == PositionConfig::Kind::learned) add({numbers, numbers * number_bytes}, work);
+  return work;
+}
+
+}  // namespace
+
+std::string_view name_of(Part part) {
+  switch (part) {
+    case Part::norms:
+      return "norms";
+    case Part::qkv:
+      return "W_q W_k W_v";
+    case Part::scores:
+      return "scores";
+    case Part::softmax:
+      return "softmax";
+    case Part::blend:
+      return "blend";
+    case Part::w_o:
+      return "W_o";
+    case Part::mlp:
+      return "MLP";
+    case Part::head:
+      return "head";
+    case Part::rest:
+      return "rest";
+  }
+  return "?";
+}
+
+PerPart<Work> count_work(const Config& config, const Step& step, std::int64_t weight_bytes) {
+  const auto& a = config.attention;
+  const auto layers = config.n_layers;
+  // Query t of the new ones sees the kept keys, those before it, and its own.
+  const auto cells = a.n_heads * (step.count * step.past + step.count * (step.count + 1) / 2);
+  const auto kept_bytes = step.past * a.kv_width() * number_bytes;
+  PerPart<Work> work;
+  work[Part::norms] = times(2 * layers, norm(config.norm, step.count, config.d_model));
+  add(norm(config.norm, 1, config.d_model), work[Part::norms]);
+  work[Part::qkv] = times(layers, qkv(config, step, weight_bytes));
+  work[Part::scores] = times(layers, {cells * (2 * a.head_dim + 1), kept_bytes});
+  work[Part::softmax] = times(layers, {cells * 4, 0});
+  work[Part::blend] = times(layers, {cells * 2 * a.head_dim, kept_bytes});
+  work[Part::w_o] = times(layers, linear({step.count, a.q_width(), config.d_model, a.bias_o}, weight_bytes));
+  work[Part::mlp] = times(layers, mlp(config, step.count, weight_bytes));
+  work[Part::head] = head(config, weight_bytes);
+  work[Part::rest] = rest(config, step.count);
+  return work;
+}
+
+Work total(const PerPart<Work>& work) {
+  Work sum;
+  for (const auto& part : work.values) add(part, sum);
+  return sum;
+}
+
+}  // namespace qkv
