@@ -96,7 +96,7 @@ Growth fit_growth(std::span<const LengthCost> costs) {
     if (!terms) continue;
     const Growth growth{(*terms)[0], (*terms)[1], (*terms)[2]};
     const auto deviation = squared_deviation(growth, costs);
-    if (deviation >= least) continue;
+    if (deviation > least - 1e-9) continue;  // of equals the one with the lower powers, which comes first
     least = deviation;
     best = growth;
   }

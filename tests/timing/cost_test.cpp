@@ -1,0 +1,119 @@
+#include "qkv/timing/cost.hpp"
+
+#include <string>
+
+#include "qkv/model/family.hpp"
+#include "qkv/model/shapes.hpp"
+#include "support/catch.hpp"
+#include "support/tiny_model.hpp"
+
+namespace qkv::test {
+namespace {
+
+Config shape(std::string_view name) {
+  for (const auto& known : named_shapes())
+    if (known.name == name) {
+      const JsonReader reader(std::string(name), parse_json(known.config, "shape"));
+      return read_config(find_family(reader), reader);
+    }
+  FAIL("no such shape");
+  return {};
+}
+
+void check_flops(const PerPart<Work>& work, const PerPart<std::int64_t>& expected) {
+  for (const auto part : all_parts) {
+    CAPTURE(name_of(part));
+    CHECK(work[part].flops == expected[part]);
+  }
+}
+
+}  // namespace
+
+// GPT-2 124M by hand: 12 layers, 12 heads of 64, D 768, F 3072, V 50257, biases everywhere, tanh GELU, tied head. The
+// products of one layer, for one row: W_q, W_k, W_v, W_o 2 * 768 * 768 + 768 = 1,180,416 each; W_in 2 * 768 * 3072 +
+// 3072 = 4,721,664; GELU 8 * 3072 = 24,576; W_out 2 * 3072 * 768 + 768 = 4,719,360: an MLP of 9,465,600.
+
+TEST_CASE("FLOPs of GPT-2 124M for one token are those counted by hand", "[timing]") {
+  PerPart<std::int64_t> hand;
+  hand[Part::norms] = 25 * 768 * 7;      // two a layer and the last
+  hand[Part::qkv] = 12 * 3 * 1'180'416;  // 42,494,976
+  hand[Part::scores] = 12 * 12 * 129;    // one cell a head: 64 products, 64 sums with the scale's
+  hand[Part::softmax] = 12 * 12 * 4;
+  hand[Part::blend] = 12 * 12 * 128;
+  hand[Part::w_o] = 12 * 1'180'416;
+  hand[Part::mlp] = 12 * 9'465'600;       // 113,587,200
+  hand[Part::head] = 2 * 768 * 50'257;    // 77,194,752
+  hand[Part::rest] = 768 + 2 * 12 * 768;  // positions, two additions a layer
+  const auto work = count_work(shape("gpt2"), {0, 1});
+  check_flops(work, hand);
+  CHECK(total(work).flops == 247'633'104);
+}
+
+TEST_CASE("FLOPs of GPT-2 124M for 64 and 1024 tokens are those counted by hand", "[timing]") {
+  PerPart<std::int64_t> hand;
+  hand[Part::norms] = (24 * 64 + 1) * 768 * 7;  // the last norm sees the last row only
+  hand[Part::qkv] = 64 * 42'494'976LL;
+  hand[Part::scores] = 144LL * 2'080 * 129;  // 1 + 2 + .. + 64 = 2,080 cells a head
+  hand[Part::softmax] = 144LL * 2'080 * 4;
+  hand[Part::blend] = 144LL * 2'080 * 128;
+  hand[Part::w_o] = 64 * 14'164'992LL;
+  hand[Part::mlp] = 64 * 113'587'200LL;
+  hand[Part::head] = 77'194'752;
+  hand[Part::rest] = 64 * 19'200;
+  check_flops(count_work(shape("gpt2"), {0, 64}), hand);
+  CHECK(total(count_work(shape("gpt2"), {0, 64})).flops == 11'060'679'936);
+
+  const auto long_text = count_work(shape("gpt2"), {0, 1024});
+  CHECK(long_text[Part::scores].flops == 144LL * 524'800 * 129);  // 1024 * 1025 / 2 cells a head
+  CHECK(long_text[Part::mlp].flops == 1024 * 113'587'200LL);
+  CHECK(total(long_text).flops == 194'286'164'736);
+}
+
+TEST_CASE("a token after kept ones costs one row, and cells for every key", "[timing]") {
+  const auto work = count_work(shape("gpt2"), {1023, 1});
+  CHECK(work[Part::qkv].flops == 42'494'976);
+  CHECK(work[Part::scores].flops == 144LL * 1'024 * 129);
+  CHECK(work[Part::blend].flops == 144LL * 1'024 * 128);
+  CHECK(total(work).flops == 286'081'536);
+  // Two new tokens after three kept ones see 4 and 5 keys.
+  CHECK(count_work(shape("gpt2"), {3, 2})[Part::softmax].flops == 144 * 9 * 4);
+}
+
+TEST_CASE("bytes are every learned number once, rows of the embedding, and kept keys and values", "[timing]") {
+  const auto config = shape("gpt2");
+  const auto work = count_work(config, {15, 1});
+  CHECK(work[Part::head].bytes == 50'257LL * 768 * 4);
+  CHECK(work[Part::w_o].bytes == 12LL * (768 * 768 + 768) * 4);
+  CHECK(work[Part::mlp].bytes == 12LL * (2 * 768 * 3072 + 3072 + 768) * 4);
+  CHECK(work[Part::norms].bytes == 25 * 2 * 768 * 4);
+  CHECK(work[Part::qkv].bytes == 12LL * (3 * (768 * 768 + 768) + 2 * 768) * 4);  // the new key and value too
+  CHECK(work[Part::scores].bytes == 12LL * 15 * 768 * 4);
+  CHECK(work[Part::softmax].bytes == 0);
+  CHECK(work[Part::blend].bytes == 12LL * 15 * 768 * 4);
+  CHECK(work[Part::rest].bytes == 2 * 768 * 4);
+  // All learned numbers but the rows of the embedding and the positions that no token asks for.
+  const auto all = total(count_work(config, {0, 1})).bytes - 12LL * 2 * 768 * 4;
+  CHECK(all == (config.parameter_count() - 1024 * 768 + 768 + 768) * 4);
+}
+
+TEST_CASE("half the bytes a weight halve what the products read and nothing else", "[timing]") {
+  const auto full = count_work(shape("gpt2"), {0, 1});
+  const auto half = count_work(shape("gpt2"), {0, 1}, 2);
+  CHECK(half[Part::head].bytes * 2 == full[Part::head].bytes);
+  CHECK(half[Part::norms].bytes == full[Part::norms].bytes);
+  CHECK(full[Part::w_o].bytes - half[Part::w_o].bytes == 12LL * 768 * 768 * 2);
+  CHECK(total(half).flops == total(full).flops);
+}
+
+TEST_CASE("grouped heads, rotary positions, gates and RMS norms are counted as they are", "[timing]") {
+  // SmolLM2 135M: 30 layers, 9 heads of 64 with 3 key/value heads, D 576, F 1536, V 49152, no biases.
+  const auto work = count_work(shape("smollm2-135m"), {0, 2});
+  CHECK(work[Part::norms].flops == (2 * 30 * 2 + 1) * 576 * 4);
+  const auto products = 2LL * 576 * (576 + 192 + 192);
+  CHECK(work[Part::qkv].flops == 30 * 2 * (products + 12 * 32 * 6));  // 12 heads turn 32 pairs each
+  CHECK(work[Part::scores].flops == 30LL * 9 * 3 * 129);
+  CHECK(work[Part::mlp].flops == 30LL * 2 * (3 * 2 * 576 * 1536 + 1536 + 3 * 1536));  // the gate's product, SiLU
+  CHECK(work[Part::rest].flops == 30 * 2 * 2 * 576);
+}
+
+}  // namespace qkv::test
