@@ -40,7 +40,11 @@ TEST_CASE("linear scaling divides every rate", "[model]") {
 
 TEST_CASE("llama3 scaling keeps short waves, stretches long ones, and blends between", "[model]") {
   auto rotary = rotary_of(8, 10000.0);
-  rotary.scaling = {RotaryScaling::Kind::llama3, 8.0, 1.0, 4.0, 1024.0};
+  rotary.scaling.kind = RotaryScaling::Kind::llama3;
+  rotary.scaling.factor = 8.0;
+  rotary.scaling.low_frequency_factor = 1.0;
+  rotary.scaling.high_frequency_factor = 4.0;
+  rotary.scaling.original_n_ctx = 1024.0;
   // Waves: 6.28, 62.8, 628.3, 6283. Below 1024 / 4 kept, above 1024 / 1 divided by 8, the third lies between:
   // share kept (1024 / 628.3185307179587 - 1) / (4 - 1) = 0.209915539, rate 0.01 (0.790084461 / 8 + 0.209915539).
   check_rates(rotary, {1.0, 0.1, 0.003086760967011274, 0.000125});

@@ -139,7 +139,7 @@ TEST_CASE("keys that a published config must have are asked for", "[model]") {
 }
 
 TEST_CASE("names that nobody knows are refused with those that are known", "[model]") {
-  native_refused(set("/position/kind", "alibi"), {"key 'kind'", "\"rotary\"", "found \"alibi\""});
+  native_refused(set("/position/kind", "sinusoidal"), {"key 'kind'", "\"rotary\"", "found \"sinusoidal\""});
   native_refused(set("/norm/kind", "batch"), {"key 'kind'", "\"layer\", \"rms\"", "found \"batch\""});
   native_refused(set("/mlp/kind", "Gated"), {"key 'kind'", "\"plain\" or \"gated\"", "found \"Gated\""});
   native_refused(set("/mlp/activation", "gelu"), {"key 'activation'", "\"gelu_tanh\"", "found \"gelu\""});
@@ -180,9 +180,12 @@ TEST_CASE("rope scaling that is not understood is refused", "[model]") {
     llama_refused(set("/rope_scaling", scaling), parts);
     llama_refused(set("/rope_parameters", scaling), parts);
   };
-  refuse({{"rope_type", "yarn"}, {"factor", 2.0}}, {"key 'rope_type'", "default, linear, llama3", "found \"yarn\""});
-  refuse({{"type", "dynamic"}, {"factor", 2.0}}, {"key 'type'", "default, linear, llama3", "found \"dynamic\""});
-  refuse({{"rope_type", "longrope"}, {"short_factor", {1.0}}}, {"key 'rope_type'", "found \"longrope\""});
+  refuse({{"rope_type", "mrope"}, {"factor", 2.0}}, {"key 'rope_type'", "llama3, longrope, yarn", "found \"mrope\""});
+  refuse({{"type", "dynamic"}}, {"key 'factor'", "found nothing"});
+  refuse({{"rope_type", "longrope"}, {"short_factor", {1.0}}}, {"key 'long_factor'", "found nothing"});
+  refuse({{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", {0.0}}},
+         {"key 'long_factor'", "above 0"});
+  refuse({{"rope_type", "yarn"}, {"factor", 2.0}, {"finetuned", true}}, {"key 'finetuned'", "no such key"});
   refuse({{"rope_type", "linear"}}, {"key 'factor'", "found nothing"});
   refuse({{"rope_type", "linear"}, {"factor", 0}}, {"key 'factor'", "found 0"});
   refuse({{"rope_type", "linear"}, {"factor", 2.0}, {"beta_fast", 32}}, {"key 'beta_fast'", "no such key"});

@@ -51,6 +51,7 @@ void Recorder::take_table(const Observation& seen) {
   for (std::int64_t row = 0; row < seen.values.rows; ++row) {
     const auto visible = seen.values.row(row).first(static_cast<std::size_t>(seen.visible(row)));
     std::fill(std::copy(visible.begin(), visible.end(), row_.begin()), row_.end(), masked);
+    std::fill_n(row_.begin(), seen.first_visible(row), masked);
     if (in_order_)
       writer_.row(row_);
     else

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "qkv/model/config.hpp"
+#include "qkv/model/norm.hpp"
 #include "qkv/model/observer.hpp"
 #include "qkv/model/scratch.hpp"
+#include "qkv/ops/alibi.hpp"
 #include "qkv/ops/linear.hpp"
 #include "qkv/ops/rotary.hpp"
 
@@ -15,7 +18,7 @@ namespace qkv {
 struct Pass {
   std::int64_t past = 0;
   std::int64_t count = 0;                    // T
-  const ops::RotaryTable* rotary = nullptr;  // null where positions are not rotary
+  const ops::RotaryTable* rotary = nullptr;  // of this layer; null where it has none
   bool narrow = false;                       // see is_narrow
   std::span<const std::int64_t> ablated;     // heads of this layer whose output is left out before W_o
 };
@@ -30,6 +33,11 @@ struct KeyValues {
 struct Attention {
   AttentionConfig config;
   float scale = 0.0F;
+  std::int64_t window = 0;  // how many keys a query sees; 0: all
+  int rotary = -1;          // which rotary positions; -1: none
+  std::optional<ops::Alibi> alibi;
+  std::optional<Norm> q_norm;
+  std::optional<Norm> k_norm;
   ops::Linear W_q;  // [H K, D]
   ops::Linear W_k;  // [Hkv K, D]
   ops::Linear W_v;  // [Hkv K, D]
@@ -38,6 +46,9 @@ struct Attention {
   /// x [T, D], already normed -> out [T, D], what attention adds to the residual stream.
   void apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe,
              MatrixView out) const;
+
+ private:
+  void project(ConstMatrixView x, const Pass& pass, MatrixView q, MatrixView k, MatrixView v) const;
 };
 
 }  // namespace qkv

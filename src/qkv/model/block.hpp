@@ -1,16 +1,26 @@
 #pragma once
 
+#include <optional>
+
 #include "qkv/model/attention.hpp"
 #include "qkv/model/mlp.hpp"
 #include "qkv/model/norm.hpp"
 
 namespace qkv {
 
+/// The norms around one half of a block, where it has them; see NormPlaces.
+struct BlockNorms {
+  std::optional<Norm> before;
+  std::optional<Norm> after;
+  std::optional<Norm> stream;
+};
+
 /// One block: what it reads from the residual stream, and what it adds to it.
 struct Block {
-  Norm attn_norm;
+  Residual residual = Residual::sequential;
+  BlockNorms attn_norms;
   Attention attention;
-  Norm mlp_norm;
+  BlockNorms mlp_norms;
   Mlp mlp;
 
   /// x [T, D], the residual stream, in place.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace qkv {
@@ -28,23 +29,88 @@ std::string scaling_type(const JsonReader& scaling) {
   return scaling.text_or("rope_type", type);
 }
 
-RotaryScaling read_scaling(const JsonReader& scaling, std::int64_t original_n_ctx) {
+/// The context that a scaling refers to: its own key, else the config's, else the whole context.
+double original_context(const JsonReader& scaling, const RotaryKeys& keys) {
+  return static_cast<double>(
+      scaling.integer_or("original_max_position_embeddings", keys.original_n_ctx, context_range));
+}
+
+RotaryScaling read_llama3(const JsonReader& scaling, const RotaryKeys& keys) {
   RotaryScaling result;
-  const auto type = scaling_type(scaling);
-  if (type == "default") return result;
-  if (type != "linear" && type != "llama3")
-    scaling.fail(scaling.has("rope_type") ? "rope_type" : "type", "one of default, linear, llama3");
-  result.kind = type == "linear" ? RotaryScaling::Kind::linear : RotaryScaling::Kind::llama3;
+  result.kind = RotaryScaling::Kind::llama3;
   result.factor = scaling.number("factor", factor_range);
-  if (type == "llama3") {
-    result.low_frequency_factor = scaling.number("low_freq_factor", factor_range);
-    result.high_frequency_factor = scaling.number("high_freq_factor", factor_range);
-    if (result.high_frequency_factor <= result.low_frequency_factor)
-      scaling.fail("high_freq_factor", fmt::format("more than low_freq_factor {}", result.low_frequency_factor));
-    result.original_n_ctx =
-        static_cast<double>(scaling.integer_or("original_max_position_embeddings", original_n_ctx, context_range));
-  }
+  result.low_frequency_factor = scaling.number("low_freq_factor", factor_range);
+  result.high_frequency_factor = scaling.number("high_freq_factor", factor_range);
+  if (result.high_frequency_factor <= result.low_frequency_factor)
+    scaling.fail("high_freq_factor", fmt::format("more than low_freq_factor {}", result.low_frequency_factor));
+  result.original_n_ctx = original_context(scaling, keys);
   return result;
+}
+
+/// 0.1 m ln(factor) + 1, by which YaRN strengthens attention; Peng et al., 2023, equation 22.
+double yarn_magnitude(double factor, double m) { return factor <= 1.0 ? 1.0 : 0.1 * m * std::log(factor) + 1.0; }
+
+RotaryScaling read_yarn(const JsonReader& scaling, const RotaryKeys& keys) {
+  RotaryScaling result;
+  result.kind = RotaryScaling::Kind::yarn;
+  result.factor = scaling.number("factor", factor_range);
+  result.original_n_ctx = original_context(scaling, keys);
+  result.beta_fast = scaling.number_or("beta_fast", 32.0, factor_range);
+  result.beta_slow = scaling.number_or("beta_slow", 1.0, factor_range);
+  result.truncate = scaling.boolean_or("truncate", true);
+  const auto m = scaling.number_or("mscale", 0.0, {0.0, 1e3});
+  const auto m_all = scaling.number_or("mscale_all_dim", 0.0, {0.0, 1e3});
+  const auto usual = m > 0.0 && m_all > 0.0 ? yarn_magnitude(result.factor, m) / yarn_magnitude(result.factor, m_all)
+                                            : yarn_magnitude(result.factor, 1.0);
+  result.magnitude = scaling.number_or("attention_factor", usual, factor_range);
+  return result;
+}
+
+std::vector<double> read_factors(const JsonReader& scaling, std::string_view key) {
+  std::vector<double> factors;
+  const auto& list = scaling.raw(key);
+  if (!list.is_array()) scaling.fail(key, "an array of numbers");
+  for (const auto& factor : list) {
+    if (!factor.is_number() || !(factor.get<double>() > 0.0)) scaling.fail(key, "an array of numbers above 0");
+    factors.push_back(factor.get<double>());
+  }
+  return factors;
+}
+
+RotaryScaling read_longrope(const JsonReader& scaling, const RotaryKeys& keys) {
+  RotaryScaling result;
+  result.kind = RotaryScaling::Kind::longrope;
+  result.short_factors = read_factors(scaling, "short_factor");
+  result.long_factors = read_factors(scaling, "long_factor");
+  result.original_n_ctx = original_context(scaling, keys);
+  const auto ratio = static_cast<double>(keys.n_ctx) / result.original_n_ctx;
+  const auto factor = scaling.number_or("factor", ratio, factor_range);
+  const auto usual = factor <= 1.0 || result.original_n_ctx <= 1.0
+                         ? 1.0
+                         : std::sqrt(1.0 + std::log(factor) / std::log(result.original_n_ctx));
+  result.magnitude = scaling.number_or("attention_factor", usual, factor_range);
+  return result;
+}
+
+RotaryScaling read_scaling(const JsonReader& scaling, const RotaryKeys& keys) {
+  const auto type = scaling_type(scaling);
+  if (type == "default") return {};
+  if (type == "dynamic") {  // stretches texts beyond the context only, and those are refused
+    (void)scaling.number("factor", factor_range);
+    (void)original_context(scaling, keys);
+    return {};
+  }
+  if (type == "linear") {
+    RotaryScaling result;
+    result.kind = RotaryScaling::Kind::linear;
+    result.factor = scaling.number("factor", factor_range);
+    return result;
+  }
+  if (type == "llama3") return read_llama3(scaling, keys);
+  if (type == "yarn") return read_yarn(scaling, keys);
+  if (type == "longrope" || type == "su") return read_longrope(scaling, keys);
+  scaling.fail(scaling.has("rope_type") ? "rope_type" : "type",
+               "one of default, dynamic, linear, llama3, longrope, yarn");
 }
 
 }  // namespace
@@ -75,21 +141,23 @@ std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_
   return d_model / n_heads;
 }
 
-PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t original_n_ctx) {
+RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKeys& keys, double theta) {
+  RotaryConfig rotary;
+  rotary.n_rotated = keys.n_rotated;
+  rotary.theta = parameters.number_or("rope_theta", theta, theta_range);
+  rotary.scaling = read_scaling(parameters, keys);
+  parameters.refuse_unread();
+  return rotary;
+}
+
+PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx) {
   PositionConfig position;
   position.kind = PositionConfig::Kind::rotary;
-  auto& rotary = position.rotary;
-  rotary.n_rotated = n_rotated;
-  rotary.theta = reader.number_or("rope_theta", default_theta, theta_range);
-  const auto parameters = reader.object_if("rope_parameters");
-  const auto scaling = reader.object_if("rope_scaling");
-  if (parameters) rotary.theta = parameters->number_or("rope_theta", rotary.theta, theta_range);
-  if (scaling) rotary.theta = scaling->number_or("rope_theta", rotary.theta, theta_range);
-  for (const auto& part : {parameters, scaling}) {
-    if (!part) continue;
-    rotary.scaling = read_scaling(*part, original_n_ctx);
-    part->refuse_unread();
-  }
+  position.rotary.n_rotated = n_rotated;
+  position.rotary.theta = reader.number_or("rope_theta", default_theta, theta_range);
+  const RotaryKeys keys{n_rotated, n_ctx, reader.integer_or("original_max_position_embeddings", n_ctx, context_range)};
+  for (const auto& part : {reader.object_if("rope_parameters"), reader.object_if("rope_scaling")})
+    if (part) position.rotary = read_rotary_parameters(*part, keys, position.rotary.theta);
   return position;
 }
 

@@ -27,8 +27,19 @@ void read_tokens(const JsonReader& reader, Config& config);
 [[nodiscard]] std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_key, std::int64_t d_model,
                                              std::int64_t n_heads);
 
-/// Rotary positions from `rope_parameters` (newer) or `rope_theta` with `rope_scaling` (older). `original_n_ctx` is
-/// what the scaling refers to where it does not say.
-[[nodiscard]] PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t original_n_ctx);
+/// What the keys of rotary positions refer to.
+struct RotaryKeys {
+  std::int64_t n_rotated;
+  std::int64_t n_ctx;
+  std::int64_t original_n_ctx;  // where a scaling does not say
+};
+
+/// One set of rotary positions from an object such as `rope_scaling`, all of whose keys must be understood. `theta`
+/// where it has none of its own.
+[[nodiscard]] RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKeys& keys, double theta);
+
+/// Rotary positions, the same in every layer, from `rope_parameters` (newer) or `rope_theta` with `rope_scaling`
+/// (older).
+[[nodiscard]] PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx);
 
 }  // namespace qkv

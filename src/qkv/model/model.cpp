@@ -77,7 +77,10 @@ void Model::take(const Family& family, const WeightSource& source, const std::st
   if (weights.positions) positions_ = numbers.matrix(*weights.positions);
   for (const auto& block : weights.blocks)
     blocks_.push_back(numbers.block(block, config_, static_cast<std::int64_t>(blocks_.size())));
-  final_norm_ = numbers.norm(weights.final_norm, config_.norm);
+  if (weights.embed_in) embed_in_ = numbers.linear(*weights.embed_in);
+  if (weights.embed_out) embed_out_ = numbers.linear(*weights.embed_out);
+  if (config_.embedding_norm) embedding_norm_ = numbers.norm(weights.embedding_norm, config_.norm);
+  if (config_.final_norm) final_norm_ = numbers.norm(weights.final_norm, config_.norm);
   head_ = numbers.linear(weights.head);
   widened_ = numbers.take_widened();
 }

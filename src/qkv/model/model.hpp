@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,12 +39,17 @@ class Model {
   /// What it is called: by its config, else by its directory.
   [[nodiscard]] const std::string& name() const { return config_.name; }
 
-  /// [V, D]
+  /// [V, E]
   [[nodiscard]] ConstMatrixView tokens() const { return tokens_; }
+  /// From a token's row to the stream and from the stream to what the head reads, [D, E] and [E, D]; nothing where E is
+  /// D.
+  [[nodiscard]] const std::optional<ops::Linear>& embed_in() const { return embed_in_; }
+  [[nodiscard]] const std::optional<ops::Linear>& embed_out() const { return embed_out_; }
+  [[nodiscard]] const std::optional<Norm>& embedding_norm() const { return embedding_norm_; }
   /// [n_ctx, D], or nothing where positions are not learned.
   [[nodiscard]] ConstMatrixView positions() const { return positions_; }
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
-  [[nodiscard]] const Norm& final_norm() const { return final_norm_; }
+  [[nodiscard]] const std::optional<Norm>& final_norm() const { return final_norm_; }
   [[nodiscard]] const ops::Linear& head() const { return head_; }
 
   /// For people: the format of the weights, every stored tensor, and those that were not needed.
@@ -66,7 +72,10 @@ class Model {
   ConstMatrixView tokens_;
   ConstMatrixView positions_;
   std::vector<Block> blocks_;
-  Norm final_norm_;
+  std::optional<ops::Linear> embed_in_;
+  std::optional<ops::Linear> embed_out_;
+  std::optional<Norm> embedding_norm_;
+  std::optional<Norm> final_norm_;
   ops::Linear head_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -45,8 +46,13 @@ struct Observation {
   std::int64_t head;   // -1 where there is none
   std::int64_t first;  // the position in the text of row 0
   ConstMatrixView values;
+  std::int64_t window = 0;  // how many keys a query of this layer sees, its own included; 0: all
 
-  /// How many cells of a row of `scores` or `weights` the query may see: keys 0 .. its own position.
+  /// The first key that the query of a row of `scores` or `weights` may see.
+  [[nodiscard]] std::int64_t first_visible(std::int64_t row) const {
+    return window == 0 ? 0 : std::max<std::int64_t>(0, visible(row) - window);
+  }
+  /// How many cells of a row of `scores` or `weights` the query may see counted from key 0: up to its own position.
   [[nodiscard]] std::int64_t visible(std::int64_t row) const { return first + row + 1; }
 };
 
@@ -66,19 +72,22 @@ class Probe {
   Probe() = default;
   explicit Probe(Observer* observer) : observer_(observer), wanted_(observer == nullptr ? 0 : observer->wanted()) {}
 
-  [[nodiscard]] Probe in_layer(std::int64_t layer) const {
+  [[nodiscard]] Probe in_layer(std::int64_t layer, std::int64_t window = 0) const {
     auto probe = *this;
     probe.layer_ = layer;
+    probe.window_ = window;
     return probe;
   }
   void operator()(Place place, ConstMatrixView values, std::int64_t first, std::int64_t head = -1) const {
-    if ((wanted_ & static_cast<unsigned>(place)) != 0) observer_->observe({place, layer_, head, first, values});
+    if ((wanted_ & static_cast<unsigned>(place)) != 0)
+      observer_->observe({place, layer_, head, first, values, window_});
   }
 
  private:
   Observer* observer_ = nullptr;
   Places wanted_ = 0;
   std::int64_t layer_ = -1;
+  std::int64_t window_ = 0;
 };
 
 }  // namespace qkv

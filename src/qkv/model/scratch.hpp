@@ -30,16 +30,18 @@ struct Scratch {
         heads(tokens * config.attention.q_width()),
         table(std::min(tokens, query_tile) * tokens),
         inner(tokens * config.mlp.d_ff),
-        gate(config.mlp.gated ? tokens * config.mlp.d_ff : 0) {}
+        gate(config.mlp.gated ? tokens * config.mlp.d_ff : 0),
+        token_rows(tokens * config.embedding_width) {}
 
-  Buffer x;       // [T, D] the residual stream
-  Buffer normed;  // [T, D] what a half of a block reads
-  Buffer delta;   // [T, D] what it adds to the stream
-  Buffer q;       // [T, H K]
-  Buffer heads;   // [T, H K] the outputs of the heads, side by side
-  Buffer table;   // [tile, S] scores, then weights, of one head
-  Buffer inner;   // [T, F]
-  Buffer gate;    // [T, F]
+  Buffer x;           // [T, D] the residual stream
+  Buffer normed;      // [T, D] what a half of a block reads
+  Buffer delta;       // [T, D] what it adds to the stream
+  Buffer q;           // [T, H K]
+  Buffer heads;       // [T, H K] the outputs of the heads, side by side
+  Buffer table;       // [tile, S] scores, then weights, of one head
+  Buffer inner;       // [T, F]
+  Buffer gate;        // [T, F]
+  Buffer token_rows;  // [T, E], where E is not D
 };
 
 }  // namespace qkv

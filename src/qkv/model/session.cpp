@@ -29,41 +29,72 @@ void check_ids(const Config& config, std::span<const TokenId> ids) {
 Session::Session(const Model& model, int threads)
     : model_(model),
       threads_(ops::blas::set_threads(threads > 0 ? threads : thread_advice(model.config()))),
-      ablated_(static_cast<std::size_t>(model.config().n_layers)) {
-  const auto& position = model.config().position;
-  if (position.kind == PositionConfig::Kind::rotary)
-    rotary_.emplace(rotary_rates(position.rotary), position.rotary.layout);
-}
+      rotary_(model.config().position),
+      ablated_(static_cast<std::size_t>(model.config().n_layers)) {}
 
 ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observer* observer) {
   check(ids);
-  ops::blas::set_threads(threads_);
   const auto& config = model_.config();
+  const auto count = static_cast<std::int64_t>(ids.size());
+  const bool long_text = rotary_.is_long(length_ + count);
+  if (length_ > 0 && long_text != kept_as_long_) return run_again(ids, rows, observer);
+  ops::blas::set_threads(threads_);
+  reserve(length_ + count);
   const Probe probe(observer);
-  Pass pass{length_, static_cast<std::int64_t>(ids.size()), rotary_ ? &*rotary_ : nullptr, is_narrow(config), {}};
-  reserve(pass.past + pass.count);
+  Pass pass{length_, count, nullptr, is_narrow(config), {}};
 
-  const auto x = scratch_.x.view(pass.count, config.d_model);  // the residual stream
+  const auto x = scratch_.x.view(count, config.d_model);  // the residual stream
   embed(ids, probe, x);
   for (std::int64_t layer = 0; layer < config.n_layers; ++layer) {
-    probe.in_layer(layer)(Place::residual, x, pass.past);
+    const auto& block = model_.blocks()[static_cast<std::size_t>(layer)];
+    const auto in_layer = probe.in_layer(layer, block.attention.window);
+    in_layer(Place::residual, x, pass.past);
+    pass.rotary = rotary_.find(block.attention.rotary, long_text);
     pass.ablated = ablated_[static_cast<std::size_t>(layer)];
-    model_.blocks()[static_cast<std::size_t>(layer)].apply(x, pass, kept(layer), scratch_, probe.in_layer(layer));
+    block.apply(x, pass, kept(layer), scratch_, in_layer);
   }
   probe.in_layer(config.n_layers)(Place::residual, x, pass.past);
 
-  const auto wanted = rows == Rows::all ? pass.count : 1;
-  const auto last = pass.count - wanted;
-  const auto normed = scratch_.normed.view(wanted, config.d_model);
-  model_.final_norm().apply(x.rows_window(last, wanted), normed);
-  probe(Place::final_norm, normed, pass.past + last);
-  if (logits_.size() < wanted * config.n_vocab) logits_ = Buffer(wanted * config.n_vocab);
-  const auto logits = logits_.view(wanted, config.n_vocab);
+  const auto wanted = rows == Rows::all ? count : 1;
+  const auto logits = logits_of(x.rows_window(count - wanted, wanted), probe, pass.past + count - wanted);
+  kept_as_long_ = long_text;
+  length_ += count;
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
+  return logits;
+}
+
+/// x [rows wanted, D], whose first row stands at position `first` -> logits [rows wanted, V].
+ConstMatrixView Session::logits_of(ConstMatrixView x, const Probe& probe, std::int64_t first) {
+  const auto& config = model_.config();
+  auto normed = x;
+  if (model_.final_norm()) {
+    const auto room = scratch_.normed.view(x.rows, config.d_model);
+    model_.final_norm()->apply(x, room);
+    normed = room;
+  }
+  probe(Place::final_norm, normed, first);
+  if (model_.embed_out()) {
+    const auto room = scratch_.token_rows.view(x.rows, config.embedding_width);
+    model_.embed_out()->apply(normed, room);
+    normed = room;
+  }
+  if (logits_.size() < x.rows * config.n_vocab) logits_ = Buffer(x.rows * config.n_vocab);
+  const auto logits = logits_.view(x.rows, config.n_vocab);
   model_.head().apply(normed, logits);
   if (config.logit_scale != 1.0) ops::scale(static_cast<float>(config.logit_scale), logits);
-  probe(Place::logits, logits, pass.past + last);
-  length_ = pass.past + pass.count;
+  if (config.head.soft_cap > 0.0) ops::soft_cap(static_cast<float>(config.head.soft_cap), logits);
+  probe(Place::logits, logits, first);
   return logits;
+}
+
+/// The text has become long (or short again), and what was kept is of no use: all of it runs again.
+ConstMatrixView Session::run_again(std::span<const TokenId> ids, Rows rows, Observer* observer) {
+  auto all = ids_;
+  all.insert(all.end(), ids.begin(), ids.end());
+  rewind(0);
+  const auto logits = forward(all, rows, observer);
+  const auto wanted = std::min(logits.rows, static_cast<std::int64_t>(ids.size()));
+  return logits.rows_window(logits.rows - wanted, wanted);
 }
 
 void Session::check(std::span<const TokenId> ids) const {
@@ -78,14 +109,18 @@ void Session::check(std::span<const TokenId> ids) const {
 }
 
 void Session::embed(std::span<const TokenId> ids, const Probe& probe, MatrixView x) const {
+  const auto& config = model_.config();
+  const auto rows = model_.embed_in() ? scratch_.token_rows.view(x.rows, config.embedding_width) : x;
   for (std::int64_t t = 0; t < x.rows; ++t) {
     const auto token = model_.tokens().row(ids[static_cast<std::size_t>(t)]);
-    std::copy(token.begin(), token.end(), x.row(t).begin());
+    std::copy(token.begin(), token.end(), rows.row(t).begin());
   }
-  if (model_.config().embedding_scale != 1.0) ops::scale(static_cast<float>(model_.config().embedding_scale), x);
+  if (model_.embed_in()) model_.embed_in()->apply(rows, x);
+  if (config.embedding_scale != 1.0) ops::scale(static_cast<float>(config.embedding_scale), x);
   probe(Place::embedding, x, length_);
-  if (model_.config().position.kind == PositionConfig::Kind::learned)
+  if (config.position.kind == PositionConfig::Kind::learned)
     ops::add(model_.positions().rows_window(length_, x.rows), x);
+  if (model_.embedding_norm()) model_.embedding_norm()->apply(x, x);
 }
 
 KeyValues Session::kept(std::int64_t layer) const {
@@ -104,7 +139,10 @@ void Session::ablate(std::span<const HeadId> heads) {
   }
 }
 
-void Session::rewind(std::int64_t length) { length_ = std::clamp<std::int64_t>(length, 0, length_); }
+void Session::rewind(std::int64_t length) {
+  length_ = std::clamp<std::int64_t>(length, 0, length_);
+  ids_.resize(static_cast<std::size_t>(length_));
+}
 
 void Session::reserve(std::int64_t tokens) {
   if (tokens <= capacity_) return;
@@ -125,7 +163,7 @@ void Session::reserve(std::int64_t tokens) {
   grow(values_);
   scratch_ = Scratch(config, capacity);
   ops::clear(scratch_.q.view(capacity, config.attention.q_width()));
-  if (rotary_) rotary_->extend(capacity);
+  rotary_.extend(capacity);
   capacity_ = capacity;
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "qkv/core/token_id.hpp"
 #include "qkv/model/model.hpp"
 #include "qkv/model/observer.hpp"
+#include "qkv/model/rotary_tables.hpp"
 
 namespace qkv {
 
@@ -51,7 +51,9 @@ class Session {
 
  private:
   void check(std::span<const TokenId> ids) const;
+  ConstMatrixView run_again(std::span<const TokenId> ids, Rows rows, Observer* observer);
   void embed(std::span<const TokenId> ids, const Probe& probe, MatrixView x) const;
+  ConstMatrixView logits_of(ConstMatrixView x, const Probe& probe, std::int64_t first);
   [[nodiscard]] KeyValues kept(std::int64_t layer) const;
 
   const Model& model_;
@@ -60,7 +62,9 @@ class Session {
   std::int64_t capacity_ = 0;
   std::vector<Buffer> keys_;    // per layer, [capacity, Hkv K]
   std::vector<Buffer> values_;  // per layer, [capacity, Hkv K]
-  std::optional<ops::RotaryTable> rotary_;
+  std::vector<TokenId> ids_;    // [length]
+  RotaryTables rotary_;
+  bool kept_as_long_ = false;                       // the keys were turned as those of a long text
   std::vector<std::vector<std::int64_t>> ablated_;  // per layer
   Scratch scratch_;
   Buffer logits_;  // [rows wanted, V]

@@ -41,7 +41,14 @@ LinearRef LinearRef::outputs(std::int64_t first, std::int64_t count) const {
     part.matrix.first += first;
     part.matrix.cols = count;
   }
-  if (bias.tensor != nullptr) part.bias = {bias.tensor, bias.first + first, count};
+  if (bias.tensor != nullptr) part.bias = {bias.tensor, bias.first + first, count, {}};
+  return part;
+}
+
+LinearRef LinearRef::outputs_in_groups(std::int64_t first, std::int64_t count, const RowGroups& groups) const {
+  auto part = outputs(first, count);
+  part.matrix.groups = groups;
+  part.bias.groups = groups;
   return part;
 }
 
@@ -61,16 +68,24 @@ const StoredTensor* WeightBinder::take(const std::string& name, const Shape& sha
   return tensor;
 }
 
-VectorRef WeightBinder::vector(const std::string& name, std::int64_t count) { return {take(name, {count}), 0, count}; }
+VectorRef WeightBinder::vector(const std::string& name, std::int64_t count) {
+  return {take(name, {count}), 0, count, {}};
+}
 
 MatrixRef WeightBinder::matrix(const std::string& name, std::int64_t rows, std::int64_t cols) {
-  return {take(name, {rows, cols}), 0, rows, cols, cols};
+  return {take(name, {rows, cols}), 0, rows, cols, cols, {}};
 }
 
 NormRef WeightBinder::norm(const TensorNames& names, const Config& config) {
-  NormRef norm{vector(names.weight, config.d_model), {}};
+  return norm(names, config.norm, config.d_model);
+}
+
+NormRef WeightBinder::norm(const TensorNames& names, const NormConfig& config, std::int64_t width) {
+  NormRef norm;
+  if (!config.gain) return norm;
+  norm.gain = vector(names.weight, width);
   asked_.back().gain = true;
-  if (config.norm.bias) norm.bias = vector(names.bias, config.d_model);
+  if (config.bias) norm.bias = vector(names.bias, width);
   return norm;
 }
 
@@ -83,9 +98,9 @@ LinearRef WeightBinder::linear(const TensorNames& names, std::int64_t out, std::
 }
 
 LinearRef WeightBinder::head(const TensorNames& names, const Config& config, const MatrixRef& tokens) {
-  if (!config.head.tied) return linear(names, config.n_vocab, config.d_model, config.head.bias);
+  if (!config.head.tied) return linear(names, config.n_vocab, config.token_width(), config.head.bias);
   if (has(names.weight)) {
-    spare_head_ = matrix(names.weight, config.n_vocab, config.d_model).tensor;
+    spare_head_ = matrix(names.weight, config.n_vocab, config.token_width()).tensor;
     tokens_ = tokens.tensor;
   }
   return {tokens, ops::Layout::out_in, config.head.bias ? vector(names.bias, config.n_vocab) : VectorRef{}};

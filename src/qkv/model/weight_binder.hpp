@@ -34,8 +34,9 @@ class WeightBinder {
 
   [[nodiscard]] VectorRef vector(const std::string& name, std::int64_t count);
   [[nodiscard]] MatrixRef matrix(const std::string& name, std::int64_t rows, std::int64_t cols);
-  /// The bias is asked for where the config says so.
+  /// Gain and bias are asked for where the config says so. The first form is for norms of the residual stream.
   [[nodiscard]] NormRef norm(const TensorNames& names, const Config& config);
+  [[nodiscard]] NormRef norm(const TensorNames& names, const NormConfig& config, std::int64_t width);
   [[nodiscard]] LinearRef linear(const TensorNames& names, std::int64_t out, std::int64_t in, bool bias,
                                  ops::Layout layout = ops::Layout::out_in);
   /// The head: the tokens again when it is tied. A tied head that the files hold as well must be the same numbers, else

@@ -44,11 +44,22 @@ const float* WeightReader::numbers(const StoredTensor& tensor) {
 
 std::span<const float> WeightReader::vector(const VectorRef& ref) {
   if (ref.tensor == nullptr) return {};
-  return {numbers(*ref.tensor) + ref.first, static_cast<std::size_t>(ref.count)};
+  const auto* first = numbers(*ref.tensor) + ref.first;
+  const auto count = static_cast<std::size_t>(ref.count);
+  if (ref.groups.group == 0) return {first, count};
+  auto* gathered = widened_.emplace_back(ref.count).data();
+  for (std::int64_t i = 0; i < ref.count; ++i) gathered[i] = first[ref.groups.place_of(i)];
+  return {gathered, count};
 }
 
+/// Rows in groups are copied, once, so that everybody else sees an ordinary matrix.
 ConstMatrixView WeightReader::matrix(const MatrixRef& ref) {
-  return {numbers(*ref.tensor) + ref.first, ref.rows, ref.cols, ref.stride};
+  const auto* first = numbers(*ref.tensor) + ref.first;
+  if (ref.groups.group == 0) return {first, ref.rows, ref.cols, ref.stride};
+  const auto gathered = widened_.emplace_back(ref.rows * ref.cols).view(ref.rows, ref.cols);
+  for (std::int64_t r = 0; r < ref.rows; ++r)
+    std::copy_n(first + ref.groups.place_of(r) * ref.stride, ref.cols, gathered.row(r).begin());
+  return gathered;
 }
 
 ops::Linear WeightReader::linear(const LinearRef& ref) {
@@ -56,16 +67,50 @@ ops::Linear WeightReader::linear(const LinearRef& ref) {
 }
 
 Norm WeightReader::norm(const NormRef& ref, const NormConfig& config) {
-  return {config, vector(ref.gain), vector(ref.bias)};
+  auto gain = vector(ref.gain);
+  if (config.gain_offset != 0.0F && !gain.empty()) {
+    auto* with_offset = widened_.emplace_back(static_cast<std::int64_t>(gain.size())).data();
+    std::transform(gain.begin(), gain.end(), with_offset, [&](float number) { return number + config.gain_offset; });
+    gain = {with_offset, gain.size()};
+  }
+  return {config, gain, vector(ref.bias)};
+}
+
+BlockNorms WeightReader::norms(const HalfNorms& refs, const Config& config, bool has_before) {
+  const auto& places = config.norm_places;
+  const auto norm_if = [&](bool wanted, const NormRef& ref) {
+    return wanted ? std::optional(norm(ref, config.norm)) : std::nullopt;
+  };
+  return {norm_if(places.before && has_before, refs.before), norm_if(places.after, refs.after),
+          norm_if(places.stream, refs.stream)};
+}
+
+Attention WeightReader::attention(const BlockWeights& weights, const Config& config, std::int64_t layer) {
+  Attention attention;
+  attention.config = config.attention;
+  attention.scale = config.attention.scale_of(layer);
+  attention.window = config.attention.window_of(layer);
+  attention.rotary = config.position.rotary_index(layer);
+  if (config.position.kind == PositionConfig::Kind::alibi)
+    attention.alibi = ops::Alibi(alibi_slopes(config.position.alibi, config.attention.n_heads),
+                                 config.position.alibi.rounded, config.position.alibi.scaled ? attention.scale : 1.0F);
+  if (config.attention.qk_norm.kind != QkNormConfig::Kind::none) {
+    attention.q_norm = norm(weights.q_norm, config.attention.qk_norm.norm);
+    attention.k_norm = norm(weights.k_norm, config.attention.qk_norm.norm);
+  }
+  attention.W_q = linear(weights.W_q);
+  attention.W_k = linear(weights.W_k);
+  attention.W_v = linear(weights.W_v);
+  attention.W_o = linear(weights.W_o);
+  return attention;
 }
 
 Block WeightReader::block(const BlockWeights& weights, const Config& config, std::int64_t layer) {
   Block block;
-  block.attn_norm = norm(weights.attn_norm, config.norm);
-  block.attention = {config.attention,    config.attention.scale_of(layer),
-                     linear(weights.W_q), linear(weights.W_k),
-                     linear(weights.W_v), linear(weights.W_o)};
-  block.mlp_norm = norm(weights.mlp_norm, config.norm);
+  block.residual = config.residual;
+  block.attn_norms = norms(weights.attn_norms, config, true);
+  block.attention = attention(weights, config, layer);
+  block.mlp_norms = norms(weights.mlp_norms, config, config.residual != Residual::parallel_one_norm);
   block.mlp = {config.mlp, linear(weights.W_in), weights.W_gate ? linear(*weights.W_gate) : ops::Linear(),
                linear(weights.W_out)};
   return block;

@@ -21,6 +21,8 @@ class WeightReader {
   [[nodiscard]] ConstMatrixView matrix(const MatrixRef& ref);
   [[nodiscard]] ops::Linear linear(const LinearRef& ref);
   [[nodiscard]] Norm norm(const NormRef& ref, const NormConfig& config);
+  [[nodiscard]] BlockNorms norms(const HalfNorms& refs, const Config& config, bool has_before);
+  [[nodiscard]] Attention attention(const BlockWeights& weights, const Config& config, std::int64_t layer);
   [[nodiscard]] Block block(const BlockWeights& weights, const Config& config, std::int64_t layer);
 
   /// What had to be widened; the views given out point into it.

@@ -1,6 +1,7 @@
 #include "qkv/ops/elementwise.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 namespace qkv::ops {
@@ -25,6 +26,16 @@ void multiply(ConstMatrixView x, MatrixView y) {
 void scale(float factor, MatrixView y) {
   for (std::int64_t t = 0; t < y.rows; ++t)
     for (auto& number : y.row(t)) number *= factor;
+}
+
+void soft_cap(float cap, MatrixView y) {
+  for (std::int64_t t = 0; t < y.rows; ++t)
+    for (auto& number : y.row(t)) number = cap * std::tanh(number / cap);
+}
+
+void clip(float bound, MatrixView y) {
+  for (std::int64_t t = 0; t < y.rows; ++t)
+    for (auto& number : y.row(t)) number = std::clamp(number, -bound, bound);
 }
 
 void clear(MatrixView y) {

@@ -13,6 +13,12 @@ void multiply(ConstMatrixView x, MatrixView y);
 /// y *= factor.
 void scale(float factor, MatrixView y);
 
+/// y = cap tanh(y / cap), which holds every number within +-cap.
+void soft_cap(float cap, MatrixView y);
+
+/// Every number of y outside of +-bound becomes the nearer of the two.
+void clip(float bound, MatrixView y);
+
 /// y = 0.
 void clear(MatrixView y);
 

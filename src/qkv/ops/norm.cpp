@@ -8,7 +8,9 @@ namespace {
 /// y = (x - mean) * factor * gain + bias, one row.
 void scale_row(std::span<const float> x, float mean, float factor, std::span<const float> gain,
                std::span<const float> bias, std::span<float> y) {
-  if (bias.empty())
+  if (gain.empty())
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = (x[i] - mean) * factor;
+  else if (bias.empty())
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = (x[i] - mean) * factor * gain[i];
   else
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = (x[i] - mean) * factor * gain[i] + bias[i];

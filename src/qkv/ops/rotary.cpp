@@ -9,8 +9,8 @@ void RotaryTable::extend(std::int64_t count) {
   for (auto position = have; position < count; ++position) {
     for (const auto rate : rates_) {
       const auto angle = static_cast<double>(position) * rate;
-      cosines_.push_back(static_cast<float>(std::cos(angle)));
-      sines_.push_back(static_cast<float>(std::sin(angle)));
+      cosines_.push_back(static_cast<float>(magnitude_ * std::cos(angle)));
+      sines_.push_back(static_cast<float>(magnitude_ * std::sin(angle)));
     }
   }
 }

@@ -15,8 +15,10 @@ enum class RotaryLayout { halves, pairs };
 /// The angles are computed in double precision: in f32 they are off by 1e-4 after some thousand positions.
 class RotaryTable {
  public:
-  /// `rates` [n/2]: by how much an angle grows from one position to the next, in radians.
-  RotaryTable(std::vector<double> rates, RotaryLayout layout) : rates_(std::move(rates)), layout_(layout) {}
+  /// `rates` [n/2]: by how much an angle grows from one position to the next, in radians. Cosines and sines are
+  /// multiplied by `magnitude`.
+  RotaryTable(std::vector<double> rates, RotaryLayout layout, float magnitude = 1.0F)
+      : rates_(std::move(rates)), layout_(layout), magnitude_(static_cast<double>(magnitude)) {}
 
   /// Makes sure that positions 0 .. count - 1 are there.
   void extend(std::int64_t count);
@@ -28,6 +30,7 @@ class RotaryTable {
  private:
   std::vector<double> rates_;
   RotaryLayout layout_;
+  double magnitude_;
   std::vector<float> cosines_;  // [positions, n/2]
   std::vector<float> sines_;
 };

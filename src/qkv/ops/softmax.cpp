@@ -22,12 +22,14 @@ void softmax(std::span<float> row) {
 
 }  // namespace
 
-void causal_softmax(MatrixView table, std::int64_t past) {
+void causal_softmax(MatrixView table, std::int64_t past, std::int64_t window) {
   for (std::int64_t t = 0; t < table.rows; ++t) {
-    const auto visible = static_cast<std::size_t>(std::min(past + t + 1, table.cols));
+    const auto end = std::min(past + t + 1, table.cols);
+    const auto begin = window == 0 ? 0 : std::max<std::int64_t>(0, past + t + 1 - window);
     const auto row = table.row(t);
-    softmax(row.first(visible));
-    std::fill(row.begin() + static_cast<std::ptrdiff_t>(visible), row.end(), 0.0F);
+    softmax(row.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    std::fill(row.begin(), row.begin() + begin, 0.0F);
+    std::fill(row.begin() + end, row.end(), 0.0F);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "qkv/timing/cost.hpp"
 
+#include <algorithm>
+
 namespace qkv {
 namespace {
 
@@ -70,17 +72,38 @@ Work mlp(const Config& config, std::int64_t rows, std::int64_t weight_bytes) {
 }
 
 Work head(const Config& config, std::int64_t weight_bytes) {
-  auto work = linear({1, config.d_model, config.n_vocab, config.head.bias}, weight_bytes);
+  auto work = linear({1, config.token_width(), config.n_vocab, config.head.bias}, weight_bytes);
+  if (config.embedding_width > 0) add(linear({1, config.d_model, config.embedding_width, false}, weight_bytes), work);
   if (config.logit_scale != 1.0) work.flops += config.n_vocab;
   return work;
 }
 
-Work rest(const Config& config, std::int64_t rows) {
+Work rest(const Config& config, std::int64_t rows, std::int64_t weight_bytes) {
   const auto numbers = rows * config.d_model;
-  Work work{2 * config.n_layers * numbers, numbers * number_bytes};
+  Work work{2 * config.n_layers * numbers, rows * config.token_width() * number_bytes};
+  if (config.embedding_width > 0)
+    add(linear({rows, config.embedding_width, config.d_model, false}, weight_bytes), work);
+  if (config.embedding_norm) add(norm(config.norm, rows, config.d_model), work);
   if (config.embedding_scale != 1.0) work.flops += numbers;
   if (config.position.kind == PositionConfig::Kind::learned) add({numbers, numbers * number_bytes}, work);
   return work;
+}
+
+/// Cells of scores that the new queries of one layer may see, all heads together: query t of the new ones sees the kept
+/// keys, those before it, and its own, as far as a window reaches.
+std::int64_t visible_cells(const AttentionConfig& attention, const Step& step, std::int64_t window) {
+  std::int64_t cells = 0;
+  for (std::int64_t t = 0; t < step.count; ++t) {
+    const auto keys = step.past + t + 1;
+    cells += window == 0 ? keys : std::min(keys, window);
+  }
+  return attention.n_heads * cells;
+}
+
+std::int64_t norms_per_block(const Config& config) {
+  const auto& places = config.norm_places;
+  const std::int64_t before = config.residual == Residual::parallel_one_norm ? 1 : 2;
+  return (places.before ? before : 0) + (places.after ? 2 : 0) + (places.stream ? 2 : 0);
 }
 
 }  // namespace
@@ -112,20 +135,23 @@ std::string_view name_of(Part part) {
 PerPart<Work> count_work(const Config& config, const Step& step, std::int64_t weight_bytes) {
   const auto& a = config.attention;
   const auto layers = config.n_layers;
-  // Query t of the new ones sees the kept keys, those before it, and its own.
-  const auto cells = a.n_heads * (step.count * step.past + step.count * (step.count + 1) / 2);
-  const auto kept_bytes = step.past * a.kv_width() * number_bytes;
   PerPart<Work> work;
-  work[Part::norms] = times(2 * layers, norm(config.norm, step.count, config.d_model));
-  add(norm(config.norm, 1, config.d_model), work[Part::norms]);
+  work[Part::norms] = times(norms_per_block(config) * layers, norm(config.norm, step.count, config.d_model));
+  if (config.final_norm) add(norm(config.norm, 1, config.d_model), work[Part::norms]);
   work[Part::qkv] = times(layers, qkv(config, step, weight_bytes));
-  work[Part::scores] = times(layers, {cells * (2 * a.head_dim + 1), kept_bytes});
-  work[Part::softmax] = times(layers, {cells * 4, 0});
-  work[Part::blend] = times(layers, {cells * 2 * a.head_dim, kept_bytes});
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const auto window = a.window_of(layer);
+    const auto cells = visible_cells(a, step, window);
+    const auto kept = window == 0 ? step.past : std::min(step.past, window);
+    const auto kept_bytes = kept * a.kv_width() * number_bytes;
+    add({cells * (2 * a.head_dim + 1), kept_bytes}, work[Part::scores]);
+    add({cells * 4, 0}, work[Part::softmax]);
+    add({cells * 2 * a.head_dim, kept_bytes}, work[Part::blend]);
+  }
   work[Part::w_o] = times(layers, linear({step.count, a.q_width(), config.d_model, a.bias_o}, weight_bytes));
   work[Part::mlp] = times(layers, mlp(config, step.count, weight_bytes));
   work[Part::head] = head(config, weight_bytes);
-  work[Part::rest] = rest(config, step.count);
+  work[Part::rest] = rest(config, step.count, weight_bytes);
   return work;
 }
 

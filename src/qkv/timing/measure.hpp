@@ -16,9 +16,10 @@ struct Task {
 
 struct MeasureOptions {
   std::int64_t repetitions = 10;
-  std::int64_t warmup = 2;                                              // samples at least that do not count
-  std::function<bool()> should_stop;                                    // asked between samples; may be empty
-  std::function<void(std::int64_t done, std::int64_t total)> progress;  // samples that count; 0 in the warm-up; may be empty
+  std::int64_t warmup = 2;            // samples at least that do not count
+  std::function<bool()> should_stop;  // asked between samples; may be empty
+  std::function<void(std::int64_t done, std::int64_t total)>
+      progress;  // samples that count; 0 in the warm-up; may be empty
 };
 
 struct Measured {

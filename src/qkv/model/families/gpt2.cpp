@@ -55,13 +55,13 @@ BlockWeights bind_block(const Config& config, WeightBinder& binder, const std::s
   const auto d_ff = config.mlp.d_ff;
   const auto name = [&](const char* part) { return weight_and_bias(block + part); };
   BlockWeights weights;
-  weights.attn_norm = binder.norm(name("ln_1"), config);
+  weights.attn_norms.before = binder.norm(name("ln_1"), config);
   const auto c_attn = binder.linear(name("attn.c_attn"), 3 * d, d, true, layout);
   weights.W_q = c_attn.outputs(0, d);
   weights.W_k = c_attn.outputs(d, d);
   weights.W_v = c_attn.outputs(2 * d, d);
   weights.W_o = binder.linear(name("attn.c_proj"), d, d, true, layout);
-  weights.mlp_norm = binder.norm(name("ln_2"), config);
+  weights.mlp_norms.before = binder.norm(name("ln_2"), config);
   weights.W_in = binder.linear(name("mlp.c_fc"), d_ff, d, true, layout);
   weights.W_out = binder.linear(name("mlp.c_proj"), d, d_ff, true, layout);
   binder.ignore(block + "attn.bias");  // the causal mask, as old files hold it

@@ -47,12 +47,12 @@ BlockWeights bind_block(const Config& config, WeightBinder& binder, const std::s
   const auto d_ff = config.mlp.d_ff;
   const auto name = [&](const char* part) { return weight_and_bias(block + part); };
   BlockWeights weights;
-  weights.attn_norm = binder.norm(name("input_layernorm"), config);
+  weights.attn_norms.before = binder.norm(name("input_layernorm"), config);
   weights.W_q = binder.linear(name("self_attn.q_proj"), a.q_width(), d, a.bias_q);
   weights.W_k = binder.linear(name("self_attn.k_proj"), a.kv_width(), d, a.bias_k);
   weights.W_v = binder.linear(name("self_attn.v_proj"), a.kv_width(), d, a.bias_v);
   weights.W_o = binder.linear(name("self_attn.o_proj"), d, a.q_width(), a.bias_o);
-  weights.mlp_norm = binder.norm(name("post_attention_layernorm"), config);
+  weights.mlp_norms.before = binder.norm(name("post_attention_layernorm"), config);
   weights.W_in = binder.linear(name("mlp.up_proj"), d_ff, d, config.mlp.bias_in);
   weights.W_gate = binder.linear(name("mlp.gate_proj"), d_ff, d, config.mlp.bias_in);
   weights.W_out = binder.linear(name("mlp.down_proj"), d, d_ff, config.mlp.bias_out);

@@ -127,12 +127,12 @@ BlockWeights bind_block(const Config& config, WeightBinder& binder, const std::s
     return {fmt::format("{}.mlp.W_{}", block, which), fmt::format("{}.mlp.b_{}", block, which)};
   };
   BlockWeights weights;
-  weights.attn_norm = bind_norm(config, binder, block + ".attn_norm");
+  weights.attn_norms.before = bind_norm(config, binder, block + ".attn_norm");
   weights.W_q = binder.linear(attn("q"), a.q_width(), d, a.bias_q);
   weights.W_k = binder.linear(attn("k"), a.kv_width(), d, a.bias_k);
   weights.W_v = binder.linear(attn("v"), a.kv_width(), d, a.bias_v);
   weights.W_o = binder.linear(attn("o"), d, a.q_width(), a.bias_o);
-  weights.mlp_norm = bind_norm(config, binder, block + ".mlp_norm");
+  weights.mlp_norms.before = bind_norm(config, binder, block + ".mlp_norm");
   weights.W_in = binder.linear(mlp("in"), d_ff, d, config.mlp.bias_in);
   if (config.mlp.gated) weights.W_gate = binder.linear(mlp("gate"), d_ff, d, config.mlp.bias_in);
   weights.W_out = binder.linear(mlp("out"), d, d_ff, config.mlp.bias_out);
