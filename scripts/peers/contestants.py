@@ -3,7 +3,6 @@ import array
 import json
 import os
 import pathlib
-import re
 import shlex
 import subprocess
 import tempfile
@@ -36,7 +35,8 @@ class Qkv:
         return done.stdout
 
     def about(self):
-        lines = subprocess.run([self.program, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+        done = subprocess.run([self.program, "--version"], stdout=subprocess.PIPE, text=True, check=True)
+        lines = done.stdout.splitlines()
         said = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
         blas = " ".join(said.get("BLAS", "").split()[:2])
         return f"{lines[0]}, {blas}, {said.get('BLAS kernel')} kernels, {' '.join(self.arguments)}"

@@ -102,7 +102,7 @@ function about() {
   if (llama.gpu !== false) throw new Error("expected no GPU, found " + llama.gpu);
   if (context.currentThreads !== threads) throw new Error(`expected ${threads} threads, found ${context.currentThreads}`);
   return `llama.cpp ${llama.llamaCppRelease.release} in node-llama-cpp ${version}, ${kernel} kernels, flash attention ` +
-    `${context.flashAttention}, ${context.currentThreads} threads`;
+    `${context.flashAttention}, threads: ${context.currentThreads}`;
 }
 
 const answers = {

@@ -75,7 +75,7 @@ def read_model(folder):
 
 
 def make(folder, shape, seed):
-    """Writes the folder; what is there of the same shape and seed stays. Config comes last, so it vouches for the rest."""
+    """Writes the folder; what is there of the same shape and seed stays. The config comes last, to vouch for the rest."""
     folder = pathlib.Path(folder)
     config = {**config_of(shape), "_name_or_path": f"random-{shape}-{seed}"}
     about = folder / "config.json"

@@ -18,7 +18,8 @@ def machine():
     with open("/proc/cpuinfo") as file:
         names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    return f"{names[0] if names else platform.machine()}, {len(os.sched_getaffinity(0))} cores for this process, {memory:.0f} GiB"
+    name = names[0] if names else platform.machine()
+    return f"{name}, {len(os.sched_getaffinity(0))} cores for this process, {memory:.0f} GiB"
 
 
 def tokens_of(kind, length):
@@ -59,9 +60,9 @@ def workloads_of(report):
 
 
 def heading(report):
-    yield f"{report['date']}, {report['machine']}, {report['threads']} threads"
-    yield (f"{report['model']}; {report['rounds']} rounds, {report['repeats']} samples of each in a round; other programs "
-           f"kept {report['cores_taken_by_others']:.2f} cores busy")
+    yield f"{report['date']}, {report['machine']}; threads: {report['threads']}"
+    yield (f"{report['model']}; {report['rounds']} rounds, {report['repeats']} samples of each in a round; "
+           f"other programs kept {report['cores_taken_by_others']:.2f} cores busy")
 
 
 def table(report):

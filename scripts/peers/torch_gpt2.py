@@ -1,4 +1,4 @@
-"""GPT-2 in PyTorch, for scripts/compare: loads a folder in Hugging Face's layout, then answers commands, one JSON line each.
+"""GPT-2 in PyTorch, for scripts/compare: loads a Hugging Face folder, then answers commands, a JSON line each.
 
     python3 torch_gpt2.py FOLDER THREADS
 """
@@ -90,7 +90,7 @@ class Worker:
             blas = re.search("openblas|mkl|blis", maps.read())
         if not blas:
             raise RuntimeError("expected a fast BLAS beneath torch, found none: apt-get install libopenblas0-openmp")
-        return f"torch {torch.__version__}, {blas[0]}, {torch.get_num_threads()} threads"
+        return f"torch {torch.__version__}, {blas[0]}, threads: {torch.get_num_threads()}"
 
     def prompt(self, length):
         return torch.arange(length) * 7919 % len(self.model.w["wte.weight"])
