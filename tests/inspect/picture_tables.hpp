@@ -5,40 +5,13 @@
 #include <functional>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "qkv/core/error.hpp"
 #include "qkv/inspect/table.hpp"
 #include "qkv/inspect/writers/picture_writer.hpp"
-#include "qkv/io/sink.hpp"
+#include "support/sinks.hpp"
 
 namespace qkv::test {
-
-class TextSink : public Sink {
- public:
-  void write(std::string_view more) override { bytes += more; }
-  std::string bytes;
-};
-
-/// Fails after some bytes, as a full disk does.
-class FullSink : public Sink {
- public:
-  explicit FullSink(std::size_t room) : room_(room) {}
-  void write(std::string_view bytes) override {
-    if (failed) ++writes_after_failure;
-    if (bytes.size() > room_) {
-      failed = true;
-      throw Error(ErrorCode::input, "the disk of the test is full");
-    }
-    room_ -= bytes.size();
-  }
-  bool failed = false;
-  int writes_after_failure = 0;
-
- private:
-  std::size_t room_;
-};
 
 inline Axis numbered_axis(const std::string& name, std::int64_t count) {
   Axis axis{name, {}};

@@ -67,12 +67,13 @@ const std::map<std::string, std::set<std::string>> allowed{
     {"core", {}},
     {"tensor", {"core"}},
     {"io", {"core", "tensor"}},
+    {"draw", {"core", "io"}},
     {"ops", {"core", "tensor"}},
     {"tokenizer", {"core", "tensor", "io"}},
     {"model", {"core", "tensor", "io", "ops"}},
     {"generate", {"core", "tensor", "io", "ops", "tokenizer", "model"}},
-    {"inspect", {"core", "tensor", "io", "ops", "tokenizer", "model"}},
-    {"timing", {"core", "tensor", "io", "ops", "tokenizer", "model"}}};
+    {"inspect", {"core", "tensor", "io", "draw", "ops", "tokenizer", "model"}},
+    {"timing", {"core", "tensor", "io", "draw", "ops", "tokenizer", "model"}}};
 
 }  // namespace
 

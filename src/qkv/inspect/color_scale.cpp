@@ -31,11 +31,6 @@ std::uint8_t srgb_channel(double linear) {
   return static_cast<std::uint8_t>(std::lround(255 * encoded));
 }
 
-double linear_channel(std::uint8_t encoded) {
-  const auto value = encoded / 255.0;
-  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-}
-
 /// OKLab to sRGB; the matrices are those of its definition.
 Color srgb(double lightness, double a, double b) {
   const auto cube = [](double x) { return x * x * x; };
@@ -63,13 +58,6 @@ double tick_step(double limit, double most) {
 }
 
 }  // namespace
-
-Color readable_on(Color background) {
-  const auto luminance = 0.2126 * linear_channel(background.red) + 0.7152 * linear_channel(background.green) +
-                         0.0722 * linear_channel(background.blue);
-  // Contrast as WCAG 2 defines it: black and white ink are equally readable where (Y + 0.05)^2 = 1.05 * 0.05.
-  return luminance > std::sqrt(1.05 * 0.05) - 0.05 ? Color{0, 0, 0} : Color{255, 255, 255};
-}
 
 ColorScale::ColorScale(Kind kind, Mapping mapping, double limit)
     : kind_(kind), mapping_(mapping), limit_(std::isfinite(limit) && limit > 0 ? limit : 1) {

@@ -1,26 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "qkv/draw/color.hpp"
+
 namespace qkv {
-
-/// An sRGB colour.
-struct Color {
-  std::uint8_t red;
-  std::uint8_t green;
-  std::uint8_t blue;
-
-  friend bool operator==(const Color&, const Color&) = default;
-};
-
-/// The page. Masked cells keep it: a cell that holds a number never has it, not even where the number is 0.
-inline constexpr Color paper{255, 255, 255};
-inline constexpr Color ink{34, 34, 40};
-
-/// Black or white ink, whichever reads better on `background`.
-[[nodiscard]] Color readable_on(Color background);
 
 /// One mark on the colour bar.
 struct ScaleTick {
@@ -43,7 +28,8 @@ class ColorScale {
   /// `limit` is a magnitude: the largest number that is shown. Where it is not a positive number, 1 stands for it.
   ColorScale(Kind kind, Mapping mapping, double limit);
 
-  /// NaN is masked: paper. Numbers beyond the limit, infinities too, have the colour of the limit.
+  /// NaN is masked: paper, which no number has, not even 0. Numbers beyond the limit, infinities too, have the colour
+  /// of the limit.
   [[nodiscard]] Color operator()(float value) const;
   /// The colour at a position of the bar, 0 .. 1.
   [[nodiscard]] Color at(double position) const;

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
+#include "qkv/draw/canvas.hpp"
 #include "qkv/inspect/color_scale.hpp"
 #include "qkv/inspect/table.hpp"
-#include "qkv/inspect/writers/picture_canvas.hpp"
 #include "qkv/inspect/writers/picture_layout.hpp"
 #include "qkv/inspect/writers/picture_raster.hpp"
 
@@ -18,11 +18,11 @@ struct Picture {
 };
 
 /// Title, axis names, labels, notes and colour bar.
-void draw_surroundings(Canvas& canvas, const Picture& picture);
+void draw_surroundings(draw::Canvas& canvas, const Picture& picture);
 
 /// One map with its frame and caption: rectangles, one a cell, as long as there are not too many in the picture, else
 /// an image.
-void draw_map(Canvas& canvas, const Picture& picture, std::int64_t index, const Raster& raster);
+void draw_map(draw::Canvas& canvas, const Picture& picture, std::int64_t index, const Raster& raster);
 
 /// Whether each cell of the picture is a rectangle of its own.
 [[nodiscard]] bool drawn_as_rectangles(const PictureLayout& layout);

@@ -3,20 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "qkv/inspect/table.hpp"
 
 namespace qkv::picture {
-
-/// Any bytes as one short, printable line of valid UTF-8: a space becomes U+2423 (an open box, so that " dog" and "dog"
-/// differ), controls and invalid bytes are escaped (\n, \x00), characters that are not seen or that turn the direction
-/// of the text are named (U+202E), a combining mark that comes first gets a dotted circle to stand on. What takes more
-/// than `columns` columns of text is cut, and ends in an ellipsis.
-[[nodiscard]] std::string printable_label(std::string_view bytes, std::size_t columns);
-
-/// The same with spaces as they are: for a title.
-[[nodiscard]] std::string printable_text(std::string_view bytes, std::size_t columns);
 
 /// What an entry of an axis is called: the token for queries, keys and positions, else the number.
 [[nodiscard]] std::string entry_label(const TableDescription& description, const Axis& axis, std::int64_t entry,

@@ -9,6 +9,7 @@
 #include <ranges>
 
 #include "qkv/core/error.hpp"
+#include "qkv/draw/printable.hpp"
 #include "qkv/inspect/writers/picture_labels.hpp"
 
 namespace qkv::picture {
@@ -130,7 +131,7 @@ double widest_caption(const TableDescription& table, std::int64_t maps, Captions
     const auto text = caption(table, index, style);
     if (text.size() <= longest) continue;
     longest = text.size();
-    widest = text_width(text, caption_size);
+    widest = draw::text_width(text, caption_size);
   }
   return widest;
 }
@@ -173,8 +174,8 @@ LabelPlan plan_labels(const TableDescription& table, const Axis& axis, const Cel
   plan.angle = !on_top ? 0 : plan.step == 1 && cells.size >= 18 && single ? 45 : 90;
   double widest = 0;
   for (std::int64_t entry = 0; entry < cells.entries; entry += plan.step)
-    widest = std::max(widest, text_width(entry_label(table, axis, entry, plan.columns), plan.size));
-  if (plan.numbered) widest += text_width(fmt::format("{} ", cells.entries), plan.size);
+    widest = std::max(widest, draw::text_width(entry_label(table, axis, entry, plan.columns), plan.size));
+  if (plan.numbered) widest += draw::text_width(fmt::format("{} ", cells.entries), plan.size);
   const auto radians = plan.angle * std::numbers::pi / 180;
   plan.depth = on_top ? widest * std::sin(radians) + plan.size * std::cos(radians) / 2 : widest;
   plan.overhang = on_top ? std::max(0.0, widest * std::cos(radians) - cells.size / 2.0) : 0;
@@ -189,13 +190,13 @@ void plan_margins(const TableDescription& table, PictureLayout& layout) {
   double widest = 0;
   for (const auto& axis : outer)
     for (const auto value : axis.values)
-      widest = std::max(widest, text_width(fmt::format("{} {}", axis.name, value), caption_size));
+      widest = std::max(widest, draw::text_width(fmt::format("{} {}", axis.name, value), caption_size));
   layout.row_labels.depth = widest + 6;
   layout.column_labels.depth = widest + 6;
 }
 
 std::string title_of(const TableDescription& table, bool single) {
-  auto title = fmt::format("{}: {}", printable_text(table.model, 48), printable_text(table.what, 24));
+  auto title = fmt::format("{}: {}", draw::printable_text(table.model, 48), draw::printable_text(table.what, 24));
   std::string_view before = " of ";
   for (const auto& axis : outer_axes(table)) {
     const auto count = axis.extent();
@@ -239,8 +240,8 @@ void place(const TableDescription& table, PictureLayout& layout) {
                    static_cast<double>(std::clamp(layout.grid_height() - 80, 130, 320))};
   const auto masked_swatch = table.causal ? 34 : 8;
   layout.notes_top = std::max<double>(bottom, layout.legend.y + layout.legend.height + masked_swatch) + 22;
-  double widest = std::max(text_width(layout.title, 16, true), text_width(layout.subtitle, 11));
-  for (const auto& note : layout.notes) widest = std::max(widest, text_width(note, 11));
+  double widest = std::max(draw::text_width(layout.title, 16, true), draw::text_width(layout.subtitle, 11));
+  for (const auto& note : layout.notes) widest = std::max(widest, draw::text_width(note, 11));
   layout.width = std::max({legend_left + legend_width, right + static_cast<int>(layout.column_labels.overhang) + margin,
                            2 * margin + static_cast<int>(std::ceil(widest))});
   layout.height = static_cast<int>(layout.notes_top) + 16 * static_cast<int>(layout.notes.size()) + margin / 2;
@@ -251,7 +252,7 @@ void place(const TableDescription& table, PictureLayout& layout) {
 const Axis& row_axis(const TableDescription& table) { return table.axes[table.axes.size() - 2]; }
 const Axis& column_axis(const TableDescription& table) { return table.axes.back(); }
 
-Box PictureLayout::map(std::int64_t index) const {
+draw::Box PictureLayout::map(std::int64_t index) const {
   const auto line = static_cast<int>(index / grid_columns);
   const auto column = static_cast<int>(index % grid_columns);
   return {static_cast<double>(left + column * (across.extent() + gap_across)),

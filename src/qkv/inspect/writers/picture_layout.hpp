@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "qkv/draw/canvas.hpp"
 #include "qkv/inspect/table.hpp"
-#include "qkv/inspect/writers/picture_canvas.hpp"
 #include "qkv/inspect/writers/picture_raster.hpp"
 #include "qkv/inspect/writers/picture_writer.hpp"
 
@@ -41,7 +41,7 @@ struct PictureLayout {
   int top = 0;
   int gap_across = 0;
   int gap_down = 0;
-  Box legend{};  // the colour bar
+  draw::Box legend{};  // the colour bar
   std::string title;
   std::string subtitle;
   std::vector<std::string> notes;
@@ -51,7 +51,7 @@ struct PictureLayout {
 
   [[nodiscard]] std::int64_t grid_lines() const { return (maps + grid_columns - 1) / grid_columns; }
   /// The cells of map `index`, without its frame.
-  [[nodiscard]] Box map(std::int64_t index) const;
+  [[nodiscard]] draw::Box map(std::int64_t index) const;
   [[nodiscard]] int grid_width() const;
   [[nodiscard]] int grid_height() const;
 };

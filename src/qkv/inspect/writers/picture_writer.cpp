@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "qkv/core/error.hpp"
+#include "qkv/draw/canvas.hpp"
 #include "qkv/inspect/color_scale.hpp"
-#include "qkv/inspect/writers/picture_canvas.hpp"
 #include "qkv/inspect/writers/picture_drawing.hpp"
 #include "qkv/inspect/writers/picture_layout.hpp"
 #include "qkv/inspect/writers/picture_raster.hpp"
@@ -73,7 +73,8 @@ class PictureWriter : public TableWriter {
       throw Error(ErrorCode::failed, fmt::format("picture: expected {} rows, found {}", expected_rows(), rows_));
     const auto scale = scale_for(table_, range_, options_.log_scale);
     const picture::Picture what{table_, layout_, scale};
-    const auto canvas = make_canvas();
+    const draw::Page page{layout_.width, layout_.height, layout_.title};
+    const auto canvas = draw::open_canvas(sink_, format_, page, picture::png_scale(layout_));
     picture::draw_surroundings(*canvas, what);
     for (std::int64_t map = 0; map < layout_.maps; ++map) {
       auto& raster = rasters_[static_cast<std::size_t>(map)];
@@ -94,19 +95,6 @@ class PictureWriter : public TableWriter {
     for (std::size_t i = 0; i < seen_.size(); ++i)
       if (keys[i] > query) seen_[i] = std::numeric_limits<float>::quiet_NaN();
     return seen_;
-  }
-
-  [[nodiscard]] std::unique_ptr<picture::Canvas> make_canvas() const {
-    const picture::Page page{layout_.width, layout_.height, layout_.title};
-    switch (format_) {
-      case PictureFormat::svg:
-        return picture::svg_canvas(sink_, page);
-      case PictureFormat::pdf:
-        return picture::pdf_canvas(sink_, page);
-      case PictureFormat::png:
-        break;
-    }
-    return picture::png_canvas(sink_, page, picture::png_scale(layout_));
   }
 
   Sink& sink_;

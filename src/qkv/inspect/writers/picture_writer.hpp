@@ -2,12 +2,11 @@
 
 #include <memory>
 
+#include "qkv/draw/picture_format.hpp"
 #include "qkv/inspect/table.hpp"
 #include "qkv/io/sink.hpp"
 
 namespace qkv {
-
-enum class PictureFormat { png, svg, pdf };
 
 struct PictureOptions {
   bool log_scale = false;  // equal ratios, not equal differences, are equal steps of colour

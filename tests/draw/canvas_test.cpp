@@ -1,14 +1,14 @@
-#include "qkv/inspect/writers/picture_canvas.hpp"
+#include "qkv/draw/canvas.hpp"
 
 #include <string>
 
-#include "inspect/picture_tables.hpp"
 #include "support/catch.hpp"
+#include "support/sinks.hpp"
 
-namespace qkv::picture {
+namespace qkv::draw {
 namespace {
 
-TEST_CASE("a document that is given up is not written to its end", "[inspect]") {
+TEST_CASE("a document that is given up is not written to its end", "[draw]") {
   test::TextSink sink;
   std::string before;
   {
@@ -20,7 +20,7 @@ TEST_CASE("a document that is given up is not written to its end", "[inspect]") 
   CHECK(sink.bytes.find("%%EOF") == std::string::npos);
 }
 
-TEST_CASE("text is measured, in every script", "[inspect]") {
+TEST_CASE("text is measured, in every script", "[draw]") {
   CHECK(text_width("", 10) == 0);
   CHECK(text_width("mm", 10) > 1.5 * text_width("m", 10));
   CHECK(text_width("m", 20) > 1.9 * text_width("m", 10));
@@ -28,7 +28,7 @@ TEST_CASE("text is measured, in every script", "[inspect]") {
   CHECK(text_width("\u0645\u0631", 10) > 3);
 }
 
-TEST_CASE("an SVG keeps anchors and angles", "[inspect]") {
+TEST_CASE("an SVG keeps anchors and angles", "[draw]") {
   test::TextSink sink;
   const auto canvas = svg_canvas(sink, {100, 100, "title"});
   canvas->text({10, 50}, "upright", {.anchor = Anchor::end, .angle = 90});
@@ -37,4 +37,4 @@ TEST_CASE("an SVG keeps anchors and angles", "[inspect]") {
 }
 
 }  // namespace
-}  // namespace qkv::picture
+}  // namespace qkv::draw

@@ -6,9 +6,9 @@
 #include <array>
 #include <iterator>
 
-#include "qkv/inspect/writers/picture_canvas.hpp"
+#include "qkv/draw/canvas.hpp"
 
-namespace qkv::picture {
+namespace qkv::draw {
 namespace {
 
 std::string escaped(std::string_view text) {
@@ -122,4 +122,4 @@ class SvgCanvas : public Canvas {
 
 std::unique_ptr<Canvas> svg_canvas(Sink& sink, const Page& page) { return std::make_unique<SvgCanvas>(sink, page); }
 
-}  // namespace qkv::picture
+}  // namespace qkv::draw

@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "qkv/inspect/color_scale.hpp"
+#include "qkv/draw/color.hpp"
+#include "qkv/draw/picture_format.hpp"
 #include "qkv/io/sink.hpp"
 
-namespace qkv::picture {
+namespace qkv::draw {
 
 struct Point {
   double x;
@@ -41,7 +42,7 @@ struct TextStyle {
 };
 
 /// What a picture is drawn on: one implementation per file format. Lengths are pixels from the upper left corner. Texts
-/// are valid UTF-8 without control characters (picture_labels.hpp makes them). Failures throw Error{failed}.
+/// are valid UTF-8 without control characters (printable.hpp makes them). Failures throw Error{failed}.
 class Canvas {
  public:
   virtual ~Canvas() = default;
@@ -64,7 +65,8 @@ struct Page {
   std::string title;
 };
 
-/// `scale` device pixels a pixel, a whole number.
+/// `png_scale`: device pixels a pixel in a PNG, a whole number.
+[[nodiscard]] std::unique_ptr<Canvas> open_canvas(Sink& sink, PictureFormat format, const Page& page, int png_scale);
 [[nodiscard]] std::unique_ptr<Canvas> png_canvas(Sink& sink, const Page& page, int scale);
 [[nodiscard]] std::unique_ptr<Canvas> pdf_canvas(Sink& sink, const Page& page);
 [[nodiscard]] std::unique_ptr<Canvas> svg_canvas(Sink& sink, const Page& page);
@@ -81,4 +83,4 @@ inline constexpr double baseline_drop = 0.36;
 /// The pixels as a PNG file.
 [[nodiscard]] std::string png_bytes(const Pixels& pixels);
 
-}  // namespace qkv::picture
+}  // namespace qkv::draw

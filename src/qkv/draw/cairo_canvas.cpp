@@ -10,9 +10,9 @@
 #include <numbers>
 
 #include "qkv/core/error.hpp"
-#include "qkv/inspect/writers/picture_canvas.hpp"
+#include "qkv/draw/canvas.hpp"
 
-namespace qkv::picture {
+namespace qkv::draw {
 namespace {
 
 /// Frees a handle of a C library.
@@ -244,4 +244,4 @@ std::string png_bytes(const Pixels& pixels) {
   return std::move(text.bytes);
 }
 
-}  // namespace qkv::picture
+}  // namespace qkv::draw
