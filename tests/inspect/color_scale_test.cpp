@@ -1,43 +1,22 @@
 #include "qkv/inspect/color_scale.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/oklab.hpp"
 
 namespace qkv {
 namespace {
 
 using test::Approx;
+using test::distance;
+using test::linear;
+using test::oklab;
 using Kind = ColorScale::Kind;
 using Mapping = ColorScale::Mapping;
-
-double linear(std::uint8_t channel) {
-  const auto value = channel / 255.0;
-  return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-}
-
-/// From sRGB to OKLab: the way back from what the scale computes, with the other pair of matrices.
-std::array<double, 3> oklab(Color color) {
-  const auto r = linear(color.red);
-  const auto g = linear(color.green);
-  const auto b = linear(color.blue);
-  const auto l = std::cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
-  const auto m = std::cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
-  const auto s = std::cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-  return {0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
-          1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
-          0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s};
-}
-
-double distance(Color one, Color other) {
-  const auto a = oklab(one);
-  const auto b = oklab(other);
-  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-}
 
 /// `steps` equal steps along a part of the bar: lightness falls by the same amount in each, and so do the distances.
 void require_even(const ColorScale& scale, double from, double to) {

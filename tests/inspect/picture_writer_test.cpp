@@ -1,25 +1,23 @@
 #include "qkv/inspect/writers/picture_writer.hpp"
 
-#include <cairo.h>
 #include <malloc.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "inspect/picture_tables.hpp"
 #include "qkv/inspect/color_scale.hpp"
 #include "qkv/inspect/writers/picture_layout.hpp"
 #include "support/catch.hpp"
+#include "support/decoded_png.hpp"
 
 namespace qkv {
 namespace {
 
 using test::attention_table;
+using test::DecodedPng;
 using test::feed;
 using test::FullSink;
 using test::numbered_axis;
@@ -31,47 +29,12 @@ using Mapping = ColorScale::Mapping;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// A PNG file, decoded.
-class Decoded {
- public:
-  explicit Decoded(const std::string& bytes) : rest_(bytes) {
-    surface_.reset(cairo_image_surface_create_from_png_stream(
-        [](void* self, unsigned char* to, unsigned int length) {
-          auto& rest = static_cast<Decoded*>(self)->rest_;
-          if (rest.size() < length) return CAIRO_STATUS_READ_ERROR;
-          std::memcpy(to, rest.data(), length);
-          rest.remove_prefix(length);
-          return CAIRO_STATUS_SUCCESS;
-        },
-        this));
-    REQUIRE(cairo_surface_status(surface_.get()) == CAIRO_STATUS_SUCCESS);
-  }
-
-  [[nodiscard]] int width() const { return cairo_image_surface_get_width(surface_.get()); }
-  [[nodiscard]] int height() const { return cairo_image_surface_get_height(surface_.get()); }
-  [[nodiscard]] Color at(double x, double y) const {
-    const auto* line = cairo_image_surface_get_data(surface_.get()) +
-                       static_cast<int>(y) * cairo_image_surface_get_stride(surface_.get());
-    std::uint32_t pixel = 0;
-    std::memcpy(&pixel, line + 4 * static_cast<int>(x), 4);
-    const auto channel = [&](unsigned shift) { return static_cast<std::uint8_t>(pixel >> shift & 255U); };
-    return {channel(16), channel(8), channel(0)};
-  }
-
- private:
-  struct Destroy {
-    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-  };
-  std::string_view rest_;
-  std::unique_ptr<cairo_surface_t, Destroy> surface_;
-};
-
 std::string describe(Color color) {
   return std::to_string(color.red) + " " + std::to_string(color.green) + " " + std::to_string(color.blue);
 }
 
 /// Looks at the upper left corner of a cell, beside the number that may be written in it.
-Color cell_color(const Decoded& png, const picture::PictureLayout& layout, std::int64_t map, std::int64_t row,
+Color cell_color(const DecodedPng& png, const picture::PictureLayout& layout, std::int64_t map, std::int64_t row,
                  std::int64_t column) {
   const auto box = layout.map(map);
   const auto scale = picture::png_scale(layout);
@@ -86,7 +49,7 @@ template <typename Expected>
 void check_cells(const TableDescription& table, const std::string& bytes, Expected expected,
                  const PictureOptions& options = {}) {
   const auto layout = picture::lay_out(table, options);
-  const Decoded png(bytes);
+  const DecodedPng png(bytes);
   const auto scale = picture::png_scale(layout);
   CHECK(png.width() == layout.width * scale);
   CHECK(png.height() == layout.height * scale);
@@ -174,7 +137,7 @@ TEST_CASE("cells that share a pixel show their largest magnitude", "[inspect]") 
   const auto needle = [](std::int64_t, std::int64_t row, std::int64_t column) {
     return column == row / 3 ? 1.0F : 0.0F;
   };
-  const Decoded png(picture_of(table, PictureFormat::png, needle));
+  const DecodedPng png(picture_of(table, PictureFormat::png, needle));
   const ColorScale scale(Kind::sequential, Mapping::linear, 1);
   for (std::int64_t row = 1; row < 5000; row += 97) {
     CHECK(cell_color(png, layout, 0, row, row / 3) == scale(1));
