@@ -138,6 +138,34 @@ class CairoCanvas : public Canvas {
     cairo_stroke(context());
   }
 
+  void polyline(std::span<const Point> points, const Stroke& stroke) override {
+    cairo_save(context());
+    cairo_set_antialias(context(), CAIRO_ANTIALIAS_GRAY);
+    cairo_set_line_join(context(), CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_width(context(), stroke.width);
+    use(stroke.color);
+    trace(points);
+    cairo_stroke(context());
+    cairo_restore(context());
+  }
+
+  void marker(Point at, const Marker& marker, std::string_view /*note*/) override {
+    cairo_save(context());
+    cairo_set_antialias(context(), CAIRO_ANTIALIAS_GRAY);
+    cairo_new_path(context());
+    if (marker.form == MarkerForm::circle)
+      cairo_arc(context(), at.x, at.y, marker.size / 2, 0, 2 * std::numbers::pi);
+    else
+      trace(corners(at, marker));
+    cairo_close_path(context());
+    use(marker.color);
+    cairo_fill_preserve(context());
+    use(paper);
+    cairo_set_line_width(context(), marker_rim);
+    cairo_stroke(context());
+    cairo_restore(context());
+  }
+
   void text(Point at, std::string_view text, const TextStyle& style) override {
     const auto layout = shaped(context(), text, style.size, style.bold);
     const auto width = width_of(layout.get());
@@ -183,6 +211,10 @@ class CairoCanvas : public Canvas {
   [[nodiscard]] Outlet& outlet() { return outlet_; }
 
  private:
+  void trace(std::span<const Point> points) {
+    cairo_new_path(context());
+    for (const auto& point : points) cairo_line_to(context(), point.x, point.y);
+  }
   void use(Color color) { cairo_set_source_rgb(context(), color.red / 255.0, color.green / 255.0, color.blue / 255.0); }
 
   Outlet outlet_;  // outlives the surface, which may still want to write when it goes

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,20 @@ struct Pixels {
   std::vector<Color> colors;
 };
 
+enum class MarkerForm { circle, square, triangle, diamond, inverted_triangle };
+
+/// What a measured point is drawn as. A thin rim of paper keeps it apart from what lies below it.
+struct Marker {
+  MarkerForm form = MarkerForm::circle;
+  Color color = ink;
+  double size = 8;  // the diameter of the circle; the other forms have its area
+};
+
+struct Stroke {
+  Color color = ink;
+  double width = 1;
+};
+
 enum class Anchor { start, middle, end };
 
 struct TextStyle {
@@ -50,6 +65,9 @@ class Canvas {
   virtual void fill(const Box& box, Color color, std::string_view note = {}) = 0;
   /// A line of one pixel around the box, outside of it.
   virtual void frame(const Box& box, Color color) = 0;
+  /// A line from point to point.
+  virtual void polyline(std::span<const Point> points, const Stroke& stroke) = 0;
+  virtual void marker(Point at, const Marker& marker, std::string_view note = {}) = 0;
   /// `at` is the middle of the line's height, and the point of it that the anchor says.
   virtual void text(Point at, std::string_view text, const TextStyle& style) = 0;
   /// The pixels, each a sharp rectangle, over the whole of the box.
@@ -76,6 +94,12 @@ inline constexpr const char* font_families = "DejaVu Sans, Verdana, sans-serif";
 
 /// From the middle of a line of text down to its baseline, in units of the font size.
 inline constexpr double baseline_drop = 0.36;
+
+/// How wide the rim of a marker is; half of it lies inside.
+inline constexpr double marker_rim = 1;
+
+/// The corners of a marker; none for a circle.
+[[nodiscard]] std::vector<Point> corners(Point at, const Marker& marker);
 
 /// How wide a text is on the canvases that draw glyphs, in pixels.
 [[nodiscard]] double text_width(std::string_view text, double size, bool bold = false);

@@ -75,6 +75,30 @@ class SvgCanvas : public Canvas {
     append("\n");
   }
 
+  void polyline(std::span<const Point> points, const Stroke& stroke) override {
+    append("<polyline points=\"");
+    append_points(points);
+    append(R"(" fill="none" stroke="{}" stroke-width="{:.4g}" stroke-linejoin="round"/>)", hex(stroke.color),
+           stroke.width);
+    append("\n");
+  }
+
+  void marker(Point at, const Marker& marker, std::string_view note) override {
+    const auto* const element = marker.form == MarkerForm::circle ? "circle" : "polygon";
+    if (marker.form == MarkerForm::circle) {
+      append(R"(<circle cx="{:.6g}" cy="{:.6g}" r="{:.4g}")", at.x, at.y, marker.size / 2);
+    } else {
+      append("<polygon points=\"");
+      append_points(corners(at, marker));
+      append("\"");
+    }
+    append(R"( fill="{}" stroke="{}" stroke-width="{:.4g}")", hex(marker.color), hex(paper), marker_rim);
+    if (note.empty())
+      append("/>\n");
+    else
+      append("><title>{}</title></{}>\n", escaped(note), element);
+  }
+
   void text(Point at, std::string_view text, const TextStyle& style) override {
     constexpr std::array anchors{"start", "middle", "end"};
     append(R"(<text font-size="{:.4g}" fill="{}")", style.size, hex(style.color));
@@ -106,6 +130,11 @@ class SvgCanvas : public Canvas {
   }
 
  private:
+  void append_points(std::span<const Point> points) {
+    for (std::size_t i = 0; i < points.size(); ++i)
+      append("{}{:.6g},{:.6g}", i == 0 ? "" : " ", points[i].x, points[i].y);
+  }
+
   template <typename... Values>
   void append(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);

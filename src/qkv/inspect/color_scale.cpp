@@ -8,6 +8,8 @@
 #include <numbers>
 #include <ranges>
 
+#include "qkv/draw/chart_axis.hpp"
+
 namespace qkv {
 namespace {
 
@@ -49,14 +51,6 @@ Color along(const Ramp& ramp, double t) {
   return srgb(std::lerp(ramp.lightness[0], ramp.lightness[1], t), chroma * std::cos(hue), chroma * std::sin(hue));
 }
 
-/// 1, 2 or 5 times a power of ten, so that `limit` holds at most `most` of them.
-double tick_step(double limit, double most) {
-  const auto power = std::pow(10, std::floor(std::log10(limit / most)));
-  for (const auto factor : {1.0, 2.0, 5.0})
-    if (limit / (factor * power) <= most * (1 + 1e-9)) return factor * power;
-  return 10 * power;
-}
-
 }  // namespace
 
 ColorScale::ColorScale(Kind kind, Mapping mapping, double limit)
@@ -94,7 +88,7 @@ std::vector<ScaleTick> ColorScale::ticks() const {
   const bool diverging = kind_ == Kind::diverging;
   std::vector<double> magnitudes;  // above 0, below the limit
   if (mapping_ == Mapping::linear) {
-    const auto step = tick_step(limit_, diverging ? 3 : 5);
+    const auto step = draw::round_step(limit_, diverging ? 3 : 5);
     for (int i = 1; i * step < limit_; ++i) magnitudes.push_back(i * step);
   } else {
     for (int decade = 1; floor_ * std::pow(10, decade) < limit_; ++decade)
