@@ -241,6 +241,13 @@ TEST_CASE("what cannot be shown is left out", "[draw]") {
   check_sound(Shown(LineChart{}));
 }
 
+TEST_CASE("a line goes from left to right, in whatever order its points come", "[draw]") {
+  auto chart = two_modes();
+  const auto in_order = picture_of(chart, PictureFormat::svg);
+  for (auto& [name, points, curve] : chart.series) std::rotate(points.begin(), points.begin() + 4, points.end());
+  CHECK(picture_of(chart, PictureFormat::svg) == in_order);
+}
+
 TEST_CASE("a curve takes the place of the line through the points, and ends where the axes do", "[draw]") {
   auto chart = two_modes();
   chart.series.pop_back();
@@ -269,14 +276,14 @@ TEST_CASE("a curve takes the place of the line through the points, and ends wher
 TEST_CASE("the text of a chart stays text", "[draw]") {
   auto chart = two_modes();
   chart.title = "<script>\u202E\xFF\0&"s;
-  chart.series[0].name = "</text>\"'<!--";
+  chart.series[0].name = "</text>\"'<!--\xFF\x01";
   chart.x.title = chart.y.title = chart.subtitle = "a\nb";
   chart.notes = {"]]>\x01 " + std::string(300, 'x') + " " + std::string(40, 'w')};
   const auto shown = test::parse_xml(picture_of(chart, PictureFormat::svg));
   CHECK(shown.error.empty());
   CHECK(test::count(shown, "script") == 0);
   CHECK(test::count(shown, "text", "<script>U+202E\\xFF\\x00&") == 1);
-  CHECK(test::count(shown, "text", "</text>\"'<!--") == 1);
+  CHECK(test::count(shown, "text", "</text>\"'<!--\\xFF\\x01") == 1);
   CHECK(test::count(shown, "text", "]]>\\x01") == 1);
   for (const auto format : {PictureFormat::png, PictureFormat::pdf}) CHECK_FALSE(picture_of(chart, format).empty());
 }

@@ -215,6 +215,7 @@ class CairoCanvas : public Canvas {
     cairo_new_path(context());
     for (const auto& point : points) cairo_line_to(context(), point.x, point.y);
   }
+
   void use(Color color) { cairo_set_source_rgb(context(), color.red / 255.0, color.green / 255.0, color.blue / 255.0); }
 
   Outlet outlet_;  // outlives the surface, which may still want to write when it goes

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "qkv/draw/canvas.hpp"
 #include "qkv/draw/chart_style.hpp"

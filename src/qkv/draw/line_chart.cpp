@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "qkv/draw/chart_labels.hpp"
 #include "qkv/draw/chart_style.hpp"
