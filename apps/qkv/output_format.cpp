@@ -11,6 +11,7 @@
 
 #include "output.hpp"
 #include "qkv/core/error.hpp"
+#include "qkv/draw/canvas.hpp"
 #include "qkv/inspect/writers/csv_writer.hpp"
 #include "qkv/inspect/writers/html_writer.hpp"
 #include "qkv/inspect/writers/json_writer.hpp"
@@ -46,6 +47,11 @@ bool begins_with(std::string_view text, std::string_view beginning) {
   return text.substr(0, beginning.size()) == beginning;
 }
 
+/// Any program's SVG begins like ours but for the fonts that ours asks for.
+bool is_svg(std::string_view begin) {
+  return begins_with(begin, "<?xml") && begin.find(draw::font_families) != std::string_view::npos;
+}
+
 /// The first line of every table and csv names its axes.
 bool is_table(std::string_view begin) {
   return begin.substr(0, begin.find('\n')).find(": row = ") != std::string_view::npos;
@@ -71,7 +77,7 @@ constexpr std::array<OutputFormat, 9> formats{{
      4.0, [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
     {"png", [](std::string_view begin) { return begins_with(begin, "\x89PNG"); }, 0.0,
      make_picture<PictureFormat::png>},
-    {"svg", [](std::string_view begin) { return begins_with(begin, "<?xml"); }, 0.0, make_picture<PictureFormat::svg>},
+    {"svg", is_svg, 0.0, make_picture<PictureFormat::svg>},
     {"pdf", [](std::string_view begin) { return begins_with(begin, "%PDF"); }, 0.0, make_picture<PictureFormat::pdf>},
     {"html", [](std::string_view begin) { return begins_with(begin, "<!doctype html>"); }, 2.7,
      [](Sink& sink, const WriterOptions&) { return html_writer(sink); }},

@@ -16,11 +16,13 @@
 #include "model_options.hpp"
 #include "option_values.hpp"
 #include "output.hpp"
+#include "output_format.hpp"
 #include "program.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
 #include "qkv/model/session.hpp"
 #include "qkv/model/shapes.hpp"
+#include "qkv/timing/growth_chart.hpp"
 #include "qkv/timing/time_forward.hpp"
 #include "time_output.hpp"
 #include "version.hpp"
@@ -52,6 +54,8 @@ struct TimeCommand {
   bool breakdown = false;
   std::string format = "table";
   std::string baseline;
+  std::string plot;
+  bool force = false;
 };
 
 std::vector<std::string> shape_names() {
@@ -119,25 +123,55 @@ std::vector<Mode> chosen_modes(const std::string& text) {
   return modes;
 }
 
+/// How --plot is written: by the ending of its name.
+const OutputFormat& plot_format(const std::string& file) {
+  const auto ending = fs::path(file).extension().string();
+  for (const auto* name : {".svg", ".png", ".pdf"})
+    if (ending == name) return find_format(ending.substr(1), file);
+  throw Error(ErrorCode::usage,
+              fmt::format("--plot: expected a name that ends with .svg, .png or .pdf, found '{}'", file));
+}
+
+void write_plot(const std::string& file, const TimingReport& report) {
+  const auto& name = plot_format(file).name;
+  const auto format = name == "svg" ? PictureFormat::svg : name == "png" ? PictureFormat::png : PictureFormat::pdf;
+  AtomicFile sink(file);
+  draw::draw_line_chart(sink, format, growth_chart(report));
+  sink.commit();
+}
+
 /// What could still be wrong, before anything large is opened.
 void check(const TimeCommand& time) {
+  if (!time.plot.empty()) {
+    const auto& format = plot_format(time.plot);
+    if (!time.force) refuse_to_overwrite(time.plot, format);
+  }
   (void)parse_list(time.lengths, "--lengths");
   (void)chosen_threads(time);
   (void)chosen_modes(time.modes);
 }
 
+/// One line, whatever the number of rows: how many are in doubt, and the first few with the reason.
 void warn_of_doubts(const TimingReport& report) {
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> doubts;
   for (const auto& row : report.rows)
     if (!row.time.doubt.empty())
-      log::warn(
-          fmt::format("noisy: {} at {} tokens with {} thread{}: {}; more repetitions (-r) or a quieter machine help",
-                      name_of(row.mode), row.length, row.threads, row.threads == 1 ? "" : "s", row.time.doubt));
+      doubts.push_back(fmt::format("{} {}{}: {}", name_of(row.mode), row.length,
+                                   report.limits.size() > 1 ? fmt::format(" ({} threads)", row.threads) : "",
+                                   row.time.doubt));
+  if (doubts.empty()) return;
+  const auto named = std::span(doubts).first(std::min(doubts.size(), most_named));
+  log::warn(fmt::format("noisy: {} of {} rows ({}{}); more repetitions (-r) or a quieter machine help", doubts.size(),
+                        report.rows.size(), fmt::join(named, "; "), named.size() < doubts.size() ? "; ..." : ""));
 }
 
 TimingPlan make_plan(const TimeCommand& time, const Config& config, ProgressLine& line) {
   TimingPlan plan;
   plan.modes = chosen_modes(time.modes);
   plan.lengths = chosen_lengths(time, config);
+  if (!time.plot.empty() && plan.lengths.size() < 2)
+    throw Error(ErrorCode::usage, "--plot: expected at least two --lengths, found one");
   plan.threads = chosen_threads(time);
   if (plan.threads.empty()) plan.threads = {thread_advice(config)};
   plan.breakdown = time.breakdown;
@@ -172,6 +206,7 @@ int run(const TimeCommand& time) {
   const auto* before = baseline ? &*baseline : nullptr;
   for (const auto& format : formats)
     if (format.name == time.format) write_out_now(format.text(report, before));
+  if (!time.plot.empty()) write_plot(time.plot, report);
   warn_of_doubts(report);
   if (baseline)
     if (const auto differences = baseline->differences(report); !differences.empty())
@@ -214,6 +249,9 @@ void add_time_command(Program& program) {
   for (const auto& format : formats) names.emplace_back(format.name);
   add_name(*command, "--format", time->format, names, "Output form");
   command->add_option("--baseline", time->baseline, "Compare with an earlier --format json")->type_name("FILE.json");
+  command->add_option("--plot", time->plot, "Draw what a step costs against the length: .svg, .png or .pdf")
+      ->type_name("FILE");
+  command->add_flag("--force", time->force, "Let --plot overwrite what is no earlier picture");
   command->callback([&program, time] { program.run = [time] { return run(*time); }; });
 }
 

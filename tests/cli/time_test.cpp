@@ -107,6 +107,21 @@ TEST_CASE("a report is a baseline for the next one", "[cli]") {
   CHECK(has(other.err, "--baseline"));
 }
 
+TEST_CASE("the plot is a picture with a line for each mode, and no file of a person is lost for it", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto file = (directory.path() / "plot.svg").string();
+  REQUIRE(time_tiny({"--plot", file}).status == 0);
+  std::ifstream stream(file);
+  const std::string svg{std::istreambuf_iterator<char>(stream), {}};
+  CHECK(has(svg, "everything recomputed"));
+  CHECK(has(svg, "keys and values kept"));
+  CHECK_FALSE(has(svg, "nan"));
+  CHECK(time_tiny({"--plot", file}).status == 0);  // an earlier picture is replaced
+  std::ofstream(file) << "notes of a person";
+  CHECK(time_tiny({"--plot", file}).status == 2);
+  CHECK(time_tiny({"--plot", file, "--force"}).status == 0);
+}
+
 TEST_CASE("threads are swept, and each has its limits", "[cli]") {
   const auto run = time_tiny({"--threads", "1,2", "--format", "json"});
   REQUIRE(run.status == 0);
@@ -155,6 +170,8 @@ TEST_CASE("what makes no sense is refused before anything is opened", "[cli]") {
   refused({"--mode", "both"}, "--mode");
   refused({"--mode", "cached,cached"}, "--mode");
   refused({"-r", "0"}, "--repetitions");
+  refused({"--plot", "x.txt"}, "--plot");
+  refused({"--plot", "x.svg", "--lengths", "4"}, "--plot");
   refused({"--shape", "gpt5"}, "--shape");
   refused({"--shape", "gpt2", "-m", "x"}, "--shape");
   refused({"-m", "no-such-directory"}, "no-such-directory", 3);
