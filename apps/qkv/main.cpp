@@ -25,8 +25,9 @@
 namespace qkv::app {
 namespace {
 
-constexpr std::array commands{add_generate_command, add_attention_command, add_heads_command,     add_time_command,
-                              add_tokenize_command, add_info_command,      add_completion_command};
+constexpr std::array commands{add_generate_command, add_attention_command, add_heads_command,
+                              add_score_command,    add_time_command,      add_tokenize_command,
+                              add_info_command,     add_convert_command,   add_completion_command};
 
 struct GlobalOptions {
   bool quiet = false;

@@ -36,14 +36,15 @@ std::vector<std::string> backend_names() {
 
 }  // namespace
 
-void ModelOptions::add_model_to(CLI::App& command) {
-  command.add_option("-m,--model", model, "Model directory")
-      ->type_name("DIR")
-      ->default_str("QKV_MODEL, else the embedded model");
+CLI::Option* ModelOptions::add_model_to(CLI::App& command) {
+  auto* option = command.add_option("-m,--model", model, "Model directory")
+                     ->type_name("DIR")
+                     ->default_str("QKV_MODEL, else the embedded model");
   command
       .add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
       ->type_name("KEY")
       ->allow_extra_args(false);
+  return option;
 }
 
 void ModelOptions::add_to(CLI::App& command) {
@@ -74,10 +75,9 @@ LoadOptions ModelOptions::load_options(ProgressLine& line) const {
   return options;
 }
 
-Model ModelOptions::load(bool read_weights) const {
+Model ModelOptions::load() const {
   ProgressLine line;
-  auto options = load_options(line);
-  options.read_weights = read_weights;
+  const auto options = load_options(line);
   const auto begun = Clock::now();
   auto opened = Model::load(directory(), options);
   log::debug(fmt::format("{}: family {}, {} tensors ({}), opened in {:.1f} ms", opened.directory().string(),
@@ -85,5 +85,7 @@ Model ModelOptions::load(bool read_weights) const {
                          std::chrono::duration<double, std::milli>(Clock::now() - begun).count()));
   return opened;
 }
+
+ModelFiles ModelOptions::open_files() const { return open_model_files(directory(), ignored_keys); }
 
 }  // namespace qkv::app

@@ -21,8 +21,8 @@ struct ModelOptions {
   std::string precision = "f32";
   std::vector<std::string> ignored_keys;
 
-  /// -m alone, for commands that do not run the model.
-  void add_model_to(CLI::App& command);
+  /// -m alone, for commands that do not run the model. Returns the option -m.
+  CLI::Option* add_model_to(CLI::App& command);
   /// --backend and --precision.
   void add_arithmetic_to(CLI::App& command);
   void add_to(CLI::App& command);
@@ -32,7 +32,9 @@ struct ModelOptions {
   /// How to open it; `line` must outlive the opening.
   [[nodiscard]] LoadOptions load_options(ProgressLine& line) const;
   /// Opens the model, with a progress line on a terminal when it takes a while.
-  [[nodiscard]] Model load(bool read_weights = true) const;
+  [[nodiscard]] Model load() const;
+  /// The same for commands that do not run it: no weight is read.
+  [[nodiscard]] ModelFiles open_files() const;
 };
 
 }  // namespace qkv::app

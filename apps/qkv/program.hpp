@@ -27,8 +27,10 @@ void add_generate_command(Program& program);
 void add_attention_command(Program& program);
 void add_heads_command(Program& program);
 void add_time_command(Program& program);
+void add_score_command(Program& program);
 void add_tokenize_command(Program& program);
 void add_info_command(Program& program);
+void add_convert_command(Program& program);
 void add_completion_command(Program& program);
 
 }  // namespace qkv::app

@@ -12,10 +12,9 @@
 #include "qkv/io/weight_source.hpp"
 #include "qkv/model/block.hpp"
 #include "qkv/model/config.hpp"
+#include "qkv/model/model_files.hpp"
 
 namespace qkv {
-
-struct Family;
 
 struct LoadOptions {
   std::string backend = "auto";           // who multiplies by the learned matrices
@@ -60,7 +59,7 @@ class Model {
 
  private:
   Model() = default;
-  void take(const Family& family, const WeightSource& source, const std::string& where, const LoadOptions& options);
+  void take(ModelFiles files, const LoadOptions& options);
 
   std::filesystem::path directory_;
   std::string_view format_;

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace qkv {
 namespace {
@@ -34,6 +35,23 @@ void widen_all(const std::byte* from, std::size_t count, float* to) {
     std::memcpy(&bits, from + i * sizeof bits, sizeof bits);
     to[i] = Widen(bits);
   }
+}
+
+std::uint16_t narrow_f16(float number) {
+  constexpr std::uint32_t smallest_normal = 0x38800000U;  // 2^-14
+  constexpr std::uint32_t too_large = 0x477FF000U;        // 65520, halfway between the largest f16 and the next
+  const auto bits = std::bit_cast<std::uint32_t>(number);
+  const auto size = bits & 0x7FFFFFFFU;
+  std::uint32_t narrowed = 0;
+  if (size > 0x7F800000U)
+    narrowed = 0x7E00U | (size >> 13U & 0x3FFU);
+  else if (size >= too_large)
+    narrowed = 0x7C00U;
+  else if (size >= smallest_normal)
+    narrowed = (size + 0xFFFU + (size >> 13U & 1U) - 0x38000000U) >> 13U;  // exponents differ by 127 - 15
+  else  // between 1/2 and 1 an f32 steps by 2^-24, as a subnormal f16 does: the sum is rounded to what is wanted
+    narrowed = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5F) - std::bit_cast<std::uint32_t>(0.5F);
+  return static_cast<std::uint16_t>((bits >> 16U & 0x8000U) | narrowed);
 }
 
 }  // namespace
@@ -69,6 +87,34 @@ void widen(DType dtype, const std::byte* from, std::size_t count, float* to) {
     widen_all<widen_f16>(from, count, to);
   else
     widen_all<widen_bf16>(from, count, to);
+}
+
+void round_to_bf16(const float* from, std::size_t count, std::uint16_t* to) {
+#pragma omp simd
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(from[i]);
+    const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
+    const auto rounded = bits + 0x7FFFU + (bits >> 16U & 1U);
+    to[i] = static_cast<std::uint16_t>((is_nan ? bits | 0x400000U : rounded) >> 16U);
+  }
+}
+
+void round_to_f16(const float* from, std::size_t count, std::uint16_t* to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = narrow_f16(from[i]);
+}
+
+void narrow(DType dtype, const float* from, std::size_t count, std::byte* to) {
+  if (dtype == DType::f32)
+    std::memcpy(to, from, count * sizeof(float));
+  else if (dtype == DType::f16)
+    round_to_f16(from, count, reinterpret_cast<std::uint16_t*>(to));
+  else
+    round_to_bf16(from, count, reinterpret_cast<std::uint16_t*>(to));
+}
+
+float smallest_infinite(DType dtype) {
+  if (dtype == DType::f16) return 65520.0F;
+  return dtype == DType::bf16 ? std::bit_cast<float>(0x7F7F8000U) : std::numeric_limits<float>::infinity();
 }
 
 }  // namespace qkv

@@ -1,0 +1,91 @@
+#include "qkv/model/model_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "qkv/core/error.hpp"
+#include "qkv/model/family.hpp"
+
+namespace qkv {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_directory(const fs::path& directory) {
+  std::error_code error;
+  const auto status = fs::status(directory, error);
+  if (fs::is_directory(status)) return;
+  throw Error(ErrorCode::model, fmt::format("{}: expected a model directory, found {}", directory.string(),
+                                            fs::exists(status) ? "a file" : "nothing"));
+}
+
+/// Instruction-tuned models end their turn with tokens that only `generation_config.json` names.
+void add_end_tokens(const fs::path& directory, Config& config) {
+  const auto path = directory / "generation_config.json";
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return;
+  for (const auto id : JsonReader::open(path).integers("eos_token_id", {})) {
+    const auto token = static_cast<TokenId>(std::clamp<std::int64_t>(id, -1, config.n_vocab));
+    const bool known = std::find(config.eos.begin(), config.eos.end(), token) != config.eos.end();
+    if (!known && token >= 0 && token < config.n_vocab) config.eos.push_back(token);
+  }
+}
+
+/// Holds nothing, so that all that a family asks for is only noted.
+class NoWeights : public WeightSource {
+ public:
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return none_; }
+
+ private:
+  std::vector<StoredTensor> none_;
+};
+
+}  // namespace
+
+std::int64_t ModelFiles::byte_count() const {
+  std::int64_t total = 0;
+  for (const auto& tensor : source->tensors()) total += static_cast<std::int64_t>(tensor.bytes.size());
+  return total;
+}
+
+ModelFiles bind_model(const Family& family, Config config, std::shared_ptr<const WeightSource> source,
+                      const std::string& where) {
+  ModelFiles files;
+  WeightBinder binder(*source);
+  files.weights = family.bind(config, binder);
+  binder.finish(where);  // from here on every tensor is known to be what the config asks for
+  files.config = std::move(config);
+  files.source = std::move(source);
+  files.asked = binder.asked();
+  files.ignored = binder.ignored();
+  return files;
+}
+
+ModelFiles open_model_files(const fs::path& directory, std::span<const std::string> ignored_keys) {
+  require_directory(directory);
+  const auto reader = JsonReader::open(directory / "config.json");
+  const auto& family = find_family(reader);
+  auto config = read_config(family, reader, ignored_keys);
+  add_end_tokens(directory, config);
+  if (config.name.empty()) config.name = fs::canonical(directory).filename().string();
+  const auto opened = open_weights(directory);
+  auto files = bind_model(family, std::move(config), opened.source, directory.string());
+  files.directory = directory;
+  files.format = opened.format;
+  return files;
+}
+
+ModelOutline outline_model(const JsonReader& config, std::span<const std::string> ignored_keys) {
+  const auto& family = find_family(config);
+  ModelOutline outline{read_config(family, config, ignored_keys), {}};
+  if (outline.config.name.empty()) outline.config.name = config.where();
+  const NoWeights nothing;
+  WeightBinder wishes(nothing);
+  (void)family.bind(outline.config, wishes);
+  outline.asked = wishes.asked();
+  return outline;
+}
+
+}  // namespace qkv
