@@ -143,7 +143,7 @@ TEST_CASE("names that nobody knows are refused with those that are known", "[mod
   native_refused(set("/norm/kind", "batch"), {"key 'kind'", "\"layer\", \"rms\"", "found \"batch\""});
   native_refused(set("/mlp/kind", "Gated"), {"key 'kind'", "\"plain\" or \"gated\"", "found \"Gated\""});
   native_refused(set("/mlp/activation", "gelu"), {"key 'activation'", "\"gelu_tanh\"", "found \"gelu\""});
-  native_refused(set("/residual", "parallel"), {"key 'residual'", "\"sequential\"", "\"parallel\""});
+  native_refused(set("/residual", "both"), {"key 'residual'", "\"sequential\"", "\"both\""});
   native_refused(set("/format_version", 2), {"key 'format_version'", "found 2"});
   gpt2_refused(set("/activation_function", "mish"), {"key 'activation_function'", "gelu_new", "found \"mish\""});
   gpt2_refused(set("/activation_function", 3), {"key 'activation_function'", "found 3"});
