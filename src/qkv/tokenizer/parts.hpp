@@ -40,6 +40,11 @@ struct Tokenizer::Parts {
   /// From the two files that GPT-2 was first published with.
   static std::unique_ptr<const Parts> from_gpt2_files(const std::filesystem::path& vocabulary,
                                                       const std::filesystem::path& merges);
+  /// From pieces with scores, as SentencePiece has them.
+  static std::unique_ptr<const Parts> from_pieces(const ScoredPieces& pieces, const PieceOptions& options,
+                                                  const std::string& where);
+  /// From the bytes of llama2.c's tokenizer.bin.
+  static std::unique_ptr<const Parts> from_llama2c(std::string_view bytes, const std::string& where);
 };
 
 namespace tokenizing {

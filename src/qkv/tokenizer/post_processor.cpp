@@ -27,9 +27,9 @@ class SequencePostProcessor final : public PostProcessor {
   std::vector<PostProcessorPointer> parts_;
 };
 
-class TemplatePostProcessor final : public PostProcessor {
+class SurroundingPostProcessor final : public PostProcessor {
  public:
-  TemplatePostProcessor(std::vector<TokenId> before, std::vector<TokenId> after)
+  SurroundingPostProcessor(std::vector<TokenId> before, std::vector<TokenId> after)
       : before_(std::move(before)), after_(std::move(after)) {}
   void apply(std::vector<TokenId>& ids) const override {
     ids.insert(ids.begin(), before_.begin(), before_.end());
@@ -78,7 +78,7 @@ PostProcessorPointer make_template(const JsonReader& object, const IsKnown& is_k
     }
   }
   if (!seen_text) object.fail("single", "a template that holds the text");
-  return std::make_unique<TemplatePostProcessor>(std::move(before), std::move(after));
+  return std::make_unique<SurroundingPostProcessor>(std::move(before), std::move(after));
 }
 
 PostProcessorPointer make_byte_level(const JsonReader& object, const IsKnown&) {
@@ -100,6 +100,10 @@ constexpr std::array kinds = {
 };
 
 }  // namespace
+
+PostProcessorPointer make_surrounding_post_processor(std::vector<TokenId> before, std::vector<TokenId> after) {
+  return std::make_unique<SurroundingPostProcessor>(std::move(before), std::move(after));
+}
 
 PostProcessorPointer make_post_processor(const JsonReader& object, const IsKnown& is_known) {
   return make_component(kinds, object.text("type"), object, is_known);

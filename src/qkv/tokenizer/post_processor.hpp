@@ -21,4 +21,8 @@ class PostProcessor {
 [[nodiscard]] std::unique_ptr<const PostProcessor> make_post_processor(const JsonReader& object,
                                                                        const std::function<bool(TokenId)>& is_known);
 
+/// Puts `before` and `after` around the ids.
+[[nodiscard]] std::unique_ptr<const PostProcessor> make_surrounding_post_processor(std::vector<TokenId> before,
+                                                                                   std::vector<TokenId> after);
+
 }  // namespace qkv::tokenizing

@@ -72,6 +72,22 @@ Tokenizer Tokenizer::from_json(std::string_view text, const std::string& where) 
   return Tokenizer(Parts::from_json(text, where));
 }
 
+Tokenizer Tokenizer::open_file(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const auto bytes = tokenizing::text_of(file.bytes());
+  const auto where = path.string();
+  const auto first = bytes.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && bytes[first] == '{') return from_json(bytes, where);
+  // The length of the longest piece comes first, and no piece is longer than 65536 bytes.
+  if (bytes.size() >= 4 && bytes[3] == '\0') return Tokenizer(Parts::from_llama2c(bytes, where));
+  throw Error(ErrorCode::model,
+              fmt::format("{}: expected a tokenizer.json or llama2.c's tokenizer.bin, found neither", where));
+}
+
+Tokenizer Tokenizer::from_pieces(const ScoredPieces& pieces, const PieceOptions& options, const std::string& where) {
+  return Tokenizer(Parts::from_pieces(pieces, options, where));
+}
+
 Tokenizer::Tokenizer(std::unique_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "qkv/core/token_id.hpp"
+#include "qkv/tokenizer/scored_pieces.hpp"
 
 namespace qkv {
 
@@ -40,6 +41,17 @@ class Tokenizer {
 
   /// From the text of a `tokenizer.json` that is no file of its own; `where` begins every message.
   [[nodiscard]] static Tokenizer from_json(std::string_view text, const std::string& where);
+
+  /// From one file, which its content recognises: `tokenizer.json`, or llama2.c's `tokenizer.bin`. Throws Error{model}
+  /// naming the file when it is neither, or cannot be used.
+  [[nodiscard]] static Tokenizer open_file(const std::filesystem::path& file);
+
+  /// From pieces with scores, as a GGUF file or llama2.c's `tokenizer.bin` holds them: byte-pair encoding by scores.
+  /// Ids are places in the list. Control and unknown pieces become special tokens. Throws Error{model} that begins with
+  /// `where` when a piece comes twice, a score is not finite, a byte is misspelled, an id is out of range, or a token
+  /// that shall be added is not named.
+  [[nodiscard]] static Tokenizer from_pieces(const ScoredPieces& pieces, const PieceOptions& options,
+                                             const std::string& where);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
