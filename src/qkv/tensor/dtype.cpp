@@ -5,16 +5,20 @@
 #include <cstring>
 #include <limits>
 
+#include "qkv/core/checked.hpp"
+#include "qkv/tensor/quantized.hpp"
+
 namespace qkv {
 namespace {
 
 struct DTypeFacts {
   DType dtype;
   std::string_view name;
-  std::size_t size;
+  std::size_t size;        // bytes of a block
+  std::size_t length = 1;  // numbers in it
 };
 
-constexpr std::array<DTypeFacts, 10> facts{{{DType::f32, "f32", 4},
+constexpr std::array<DTypeFacts, 20> facts{{{DType::f32, "f32", 4},
                                             {DType::f16, "f16", 2},
                                             {DType::bf16, "bf16", 2},
                                             {DType::f64, "f64", 8},
@@ -23,7 +27,17 @@ constexpr std::array<DTypeFacts, 10> facts{{{DType::f32, "f32", 4},
                                             {DType::i16, "i16", 2},
                                             {DType::i8, "i8", 1},
                                             {DType::u8, "u8", 1},
-                                            {DType::boolean, "bool", 1}}};
+                                            {DType::boolean, "bool", 1},
+                                            {DType::q8_0, "q8_0", 34, 32},
+                                            {DType::q4_0, "q4_0", 18, 32},
+                                            {DType::q4_1, "q4_1", 20, 32},
+                                            {DType::q5_0, "q5_0", 22, 32},
+                                            {DType::q5_1, "q5_1", 24, 32},
+                                            {DType::q2_k, "q2_K", 84, 256},
+                                            {DType::q3_k, "q3_K", 110, 256},
+                                            {DType::q4_k, "q4_K", 144, 256},
+                                            {DType::q5_k, "q5_K", 176, 256},
+                                            {DType::q6_k, "q6_K", 210, 256}}};
 
 const DTypeFacts& facts_of(DType dtype) { return facts[static_cast<std::size_t>(dtype)]; }
 
@@ -56,17 +70,27 @@ std::uint16_t narrow_f16(float number) {
 
 }  // namespace
 
+std::size_t block_length(DType dtype) { return facts_of(dtype).length; }
+
 std::size_t size_of(DType dtype) { return facts_of(dtype).size; }
+
+std::optional<std::int64_t> byte_count(DType dtype, std::int64_t count) {
+  const auto length = static_cast<std::int64_t>(block_length(dtype));
+  if (count % length != 0) return std::nullopt;
+  return checked_mul(count / length, static_cast<std::int64_t>(size_of(dtype)));
+}
 
 std::string_view name_of(DType dtype) { return facts_of(dtype).name; }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (const auto& fact : facts)
-    if (fact.name == name) return fact.dtype;
+    if (fact.name == name && fact.length == 1) return fact.dtype;
   return std::nullopt;
 }
 
-bool is_weight_dtype(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
+bool is_weight_dtype(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 || block_length(dtype) > 1;
+}
 
 float widen_bf16(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U); }
 
@@ -85,8 +109,10 @@ void widen(DType dtype, const std::byte* from, std::size_t count, float* to) {
     std::memcpy(to, from, count * sizeof(float));
   else if (dtype == DType::f16)
     widen_all<widen_f16>(from, count, to);
-  else
+  else if (dtype == DType::bf16)
     widen_all<widen_bf16>(from, count, to);
+  else
+    dequantize(dtype, from, count / block_length(dtype), to);
 }
 
 void round_to_bf16(const float* from, std::size_t count, std::uint16_t* to) {
