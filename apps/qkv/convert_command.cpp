@@ -86,7 +86,7 @@ int run(const ConvertCommand& convert) {
   catch_interrupts();
   NewDirectory directory(convert.to);
   write(convert, files, plan, directory.path());
-  const auto copied = copy_tokenizer(files.directory, directory.path());
+  const auto copied = copy_tokenizer(files.path, directory.path());
   (void)open_model_files(directory.path());  // what does not open is not left behind
   stop_if_interrupted();
   put_in_place(directory, convert.to);

@@ -11,6 +11,7 @@
 #include "program.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/model/container.hpp"
 #include "qkv/tokenizer/tokenizer.hpp"
 
 namespace qkv::app {
@@ -26,7 +27,9 @@ struct InfoCommand {
 
 std::vector<ConfigLine> facts(const ModelFiles& files, const std::optional<Tokenizer>& tokenizer) {
   auto lines = describe(files.config);
-  lines.insert(lines.begin(), {{"model", files.config.name}, {"directory", files.directory.string()}});
+  lines.insert(lines.begin(),
+               {{"model", files.config.name},
+                {std::filesystem::is_directory(files.path) ? "directory" : "file", files.path.string()}});
   lines.push_back({"parameters", fmt::format("{}", files.config.parameter_count())});
   lines.push_back({"weights", fmt::format("{}, {} tensors, {} bytes", files.format, files.source->tensors().size(),
                                           files.byte_count())});
@@ -65,7 +68,7 @@ OrderedJson to_json(const ModelFiles& files, const std::optional<Tokenizer>& tok
 
 int show_model(const InfoCommand& info) {
   const auto files = info.model.open_files();
-  const auto tokenizer = Tokenizer::open(files.directory);
+  const auto tokenizer = Tokenizer::open(tokenizer_path(files.path));
   std::optional<CheckReport> check;
   if (info.check) check.emplace(files);
   if (info.json) {

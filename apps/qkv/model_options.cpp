@@ -37,11 +37,11 @@ std::vector<std::string> backend_names() {
 }  // namespace
 
 CLI::Option* ModelOptions::add_model_to(CLI::App& command) {
-  auto* option = command.add_option("-m,--model", model, "Model directory")
-                     ->type_name("DIR")
+  auto* option = command.add_option("-m,--model", model, "Model directory, or file that holds a whole model")
+                     ->type_name("DIR|FILE")
                      ->default_str("QKV_MODEL, else the embedded model");
   command
-      .add_option("--ignore-key", ignored_keys, "Key of config.json to ignore though it is not understood (repeatable)")
+      .add_option("--ignore-key", ignored_keys, "Key of the config to ignore though it is not understood (repeatable)")
       ->type_name("KEY")
       ->allow_extra_args(false);
   return option;
@@ -59,7 +59,7 @@ void ModelOptions::add_arithmetic_to(CLI::App& command) {
   add_name(command, "--precision", precision, {"f32"}, "Arithmetic of the linear layers");
 }
 
-fs::path ModelOptions::directory() const {
+fs::path ModelOptions::path() const {
   if (!model.empty()) return model;
   if (const char* named = std::getenv("QKV_MODEL"); named != nullptr && *named != '\0') return named;
   return embedded_model();
@@ -79,13 +79,13 @@ Model ModelOptions::load() const {
   ProgressLine line;
   const auto options = load_options(line);
   const auto begun = Clock::now();
-  auto opened = Model::load(directory(), options);
-  log::debug(fmt::format("{}: family {}, {} tensors ({}), opened in {:.1f} ms", opened.directory().string(),
+  auto opened = Model::load(path(), options);
+  log::debug(fmt::format("{}: family {}, {} tensors ({}), opened in {:.1f} ms", opened.path().string(),
                          opened.config().family, opened.tensors().size(), opened.format(),
                          std::chrono::duration<double, std::milli>(Clock::now() - begun).count()));
   return opened;
 }
 
-ModelFiles ModelOptions::open_files() const { return open_model_files(directory(), ignored_keys); }
+ModelFiles ModelOptions::open_files() const { return open_model_files(path(), ignored_keys); }
 
 }  // namespace qkv::app

@@ -27,8 +27,9 @@ struct ModelOptions {
   void add_arithmetic_to(CLI::App& command);
   void add_to(CLI::App& command);
 
-  /// The directory that -m, QKV_MODEL or neither names. Throws Error{model} when the embedded model is not found.
-  [[nodiscard]] std::filesystem::path directory() const;
+  /// The directory or file that -m, QKV_MODEL or neither names. Throws Error{model} when the embedded model is not
+  /// found.
+  [[nodiscard]] std::filesystem::path path() const;
   /// How to open it; `line` must outlive the opening.
   [[nodiscard]] LoadOptions load_options(ProgressLine& line) const;
   /// Opens the model, with a progress line on a terminal when it takes a while.

@@ -18,7 +18,7 @@ std::vector<TokenLabel> Opened::labels(std::span<const TokenId> ids) const {
 }
 
 Opened open(const ModelOptions& model_options, const PromptOptions& prompt_options) {
-  auto tokenizer = Tokenizer::open(model_options.directory());
+  auto tokenizer = prompt_options.open_tokenizer(model_options.path());
   auto model = model_options.load();
   auto prompt = prompt_options.read_ids(tokenizer ? &*tokenizer : nullptr, model.config().bos);
   const bool may_begin = !prompt_options.has_ids() && prompt_options.bos == Bos::automatic;

@@ -8,6 +8,7 @@
 #include "log.hpp"
 #include "option_values.hpp"
 #include "qkv/core/error.hpp"
+#include "qkv/model/container.hpp"
 
 namespace qkv::app {
 namespace {
@@ -56,8 +57,16 @@ void PromptOptions::add_to(CLI::App& command) {
   file_option->excludes(ids_option_);
   add_choice<Bos>(command, "--bos", bos, {{"auto", Bos::automatic}, {"yes", Bos::yes}, {"no", Bos::no}},
                   "Begin token in front: as the tokenizer's rule says, always, never");
+  command.add_option("--tokenizer", tokenizer_file, "Tokenizer file, instead of the model's own")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   command.add_flag("--special", special, "Text that spells a special token becomes that token");
   command.add_flag("--escape", escape, "Read \\n, \\t, \\\\ and \\xHH in the prompt");
+}
+
+std::optional<Tokenizer> PromptOptions::open_tokenizer(const std::filesystem::path& model) const {
+  if (!tokenizer_file.empty()) return Tokenizer::open_file(tokenizer_file);
+  return Tokenizer::open(tokenizer_path(model));
 }
 
 bool PromptOptions::has_ids() const { return ids_option_->count() > 0; }
@@ -94,8 +103,8 @@ std::vector<TokenId> PromptOptions::read_ids(const Tokenizer* tokenizer, std::op
   const auto bytes = read_text();
   if (tokenizer == nullptr)
     throw Error(ErrorCode::model,
-                "tokenizer: expected tokenizer.json, or vocab.json and merges.txt, in the model directory, found none; "
-                "--ids needs none");
+                "tokenizer: expected one with the model (tokenizer.json, vocab.json and merges.txt, ...), found none; "
+                "--tokenizer FILE names one, --ids needs none");
   return encode(*tokenizer, bytes, bos_token);
 }
 

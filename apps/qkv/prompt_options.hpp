@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +18,15 @@ struct PromptOptions {
   std::string text;
   std::string file;
   std::string ids;
+  std::string tokenizer_file;  // empty: the model's own
   Bos bos = Bos::automatic;
   bool special = false;
   bool escape = false;
 
   void add_to(CLI::App& command);
 
+  /// The tokenizer that is asked for, else the one that belongs to the model, if there is one.
+  [[nodiscard]] std::optional<Tokenizer> open_tokenizer(const std::filesystem::path& model) const;
   /// Whether the prompt is given as token ids.
   [[nodiscard]] bool has_ids() const;
   /// The prompt's bytes: -p, -f, or standard input when it is not a terminal. Throws Error{usage} when there is none.

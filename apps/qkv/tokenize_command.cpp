@@ -16,8 +16,8 @@
 #include "prompt_options.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/model/container.hpp"
 #include "qkv/model/family.hpp"
-#include "qkv/model/model.hpp"
 
 namespace qkv::app {
 namespace {
@@ -31,20 +31,21 @@ struct TokenizeCommand {
   std::vector<std::string> ids;  // with --decode
 };
 
-Tokenizer open_tokenizer(const std::filesystem::path& directory) {
-  auto tokenizer = Tokenizer::open(directory);
+Tokenizer open_tokenizer(const TokenizeCommand& tokenize) {
+  const auto model = tokenize.model.path();
+  auto tokenizer = tokenize.prompt.open_tokenizer(model);
   if (!tokenizer)
-    throw Error(
-        ErrorCode::model,
-        fmt::format("{}: expected tokenizer.json, or vocab.json and merges.txt, found neither", directory.string()));
+    throw Error(ErrorCode::model,
+                fmt::format("{}: expected a tokenizer (tokenizer.json, vocab.json and merges.txt, ...), found none",
+                            model.string()));
   return std::move(*tokenizer);
 }
 
 /// The model's begin token. Only --bos yes needs it, and so a model that can be opened.
 std::optional<TokenId> find_bos(const TokenizeCommand& tokenize) {
   if (tokenize.prompt.bos != Bos::yes) return std::nullopt;
-  const auto reader = JsonReader::open(tokenize.model.directory() / "config.json");
-  return read_config(find_family(reader), reader, tokenize.model.ignored_keys).bos;
+  const auto found = open_container(tokenize.model.path());
+  return read_config(find_family(found.config), found.config, tokenize.model.ignored_keys).bos;
 }
 
 OrderedJson pieces_json(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
@@ -121,7 +122,7 @@ int run(const TokenizeCommand& tokenize) {
   if (!tokenize.decode && !tokenize.ids.empty())
     throw Error(ErrorCode::usage,
                 fmt::format("tokenize: expected the text with -p, found '{}'; ids go with --decode", tokenize.ids[0]));
-  const auto tokenizer = open_tokenizer(tokenize.model.directory());
+  const auto tokenizer = open_tokenizer(tokenize);
   const auto bos = tokenize.decode ? std::nullopt : find_bos(tokenize);
   if (tokenize.lines) {
     for_each_line(tokenize.prompt.read_text(), [&](const nlohmann::json& line) {

@@ -88,11 +88,12 @@ JsonReader JsonReader::open(const std::filesystem::path& path) {
   return {path.string(), parse_json(text, path.string())};
 }
 
-JsonReader::JsonReader(std::string where, json object)
+JsonReader::JsonReader(std::string where, json object, std::map<std::string, std::string, std::less<>> spellings)
     : where_(std::move(where)),
       root_(std::make_shared<const json>(std::move(object))),
       object_(root_.get()),
-      seen_(std::make_shared<std::set<std::string>>()) {
+      seen_(std::make_shared<std::set<std::string>>()),
+      spellings_(std::move(spellings)) {
   if (!object_->is_object())
     throw Error(ErrorCode::model, fmt::format("{}: expected a JSON object, found {}", where_, describe(*object_)));
 }
@@ -117,8 +118,10 @@ bool JsonReader::has(std::string_view key) const { return find(key) != nullptr; 
 
 void JsonReader::fail(std::string_view key, std::string_view expected) const {
   const auto* value = find(key);
-  throw Error(ErrorCode::model, fmt::format("{}: key '{}': expected {}, found {}", where_, key, expected,
-                                            value == nullptr ? "nothing" : describe(*value)));
+  const auto spelling = spellings_.find(key);
+  throw Error(ErrorCode::model, fmt::format("{}: key '{}': expected {}, found {}", where_,
+                                            spelling == spellings_.end() ? key : std::string_view(spelling->second),
+                                            expected, value == nullptr ? "nothing" : describe(*value)));
 }
 
 const json& JsonReader::raw(std::string_view key) const {
@@ -209,7 +212,7 @@ std::vector<std::int64_t> JsonReader::integers(std::string_view key, IntegerRang
   if (!value->is_array()) return {integer(key, range)};
   std::vector<std::int64_t> numbers;
   for (const auto& element : *value) {
-    const JsonReader one(where_, json{{std::string(key), element}});
+    const JsonReader one(where_, json{{std::string(key), element}}, spellings_);
     numbers.push_back(one.integer(key, range));
   }
   return numbers;

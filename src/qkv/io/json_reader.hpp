@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -34,7 +35,9 @@ class JsonReader {
  public:
   [[nodiscard]] static JsonReader open(const std::filesystem::path& path);
   /// `where` begins every message, for example "model/config.json".
-  JsonReader(std::string where, nlohmann::json object);
+  JsonReader(std::string where, nlohmann::json object) : JsonReader(std::move(where), std::move(object), {}) {}
+  /// For an object put together from something else: `spellings` says what messages call a key of it.
+  JsonReader(std::string where, nlohmann::json object, std::map<std::string, std::string, std::less<>> spellings);
 
   [[nodiscard]] const std::string& where() const { return where_; }
   [[nodiscard]] bool has(std::string_view key) const;
@@ -76,6 +79,7 @@ class JsonReader {
   std::shared_ptr<const nlohmann::json> root_;  // keeps the whole document alive
   const nlohmann::json* object_;
   std::shared_ptr<std::set<std::string>> seen_;
+  std::map<std::string, std::string, std::less<>> spellings_;
 };
 
 }  // namespace qkv

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "qkv/core/error.hpp"
+#include "qkv/core/utf8.hpp"
+#include "qkv/io/formats/pytorch.hpp"
 #include "qkv/io/formats/raw_files.hpp"
 #include "qkv/io/formats/safetensors.hpp"
 #include "qkv/io/weight_source.hpp"
@@ -11,7 +13,7 @@
 namespace qkv {
 
 std::span<const WeightFormat> weight_formats() {
-  static const std::array formats{safetensors_format(), raw_files_format()};
+  static const std::array formats{safetensors_format(), pytorch_format(), raw_files_format()};
   return formats;
 }
 
@@ -20,6 +22,15 @@ const StoredTensor* find_tensor(const WeightSource& source, std::string_view nam
   const auto found = std::lower_bound(tensors.begin(), tensors.end(), name,
                                       [](const StoredTensor& tensor, std::string_view n) { return tensor.name < n; });
   return found != tensors.end() && found->name == name ? &*found : nullptr;
+}
+
+void sort_by_name(std::vector<StoredTensor>& tensors) {
+  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  const auto twice =
+      std::adjacent_find(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name == b.name; });
+  if (twice != tensors.end())
+    throw Error(ErrorCode::model, fmt::format("{}: tensor '{}' is also in {}", twice->file,
+                                              escape_controls(twice->name), std::next(twice)->file));
 }
 
 OpenedWeights open_weights(const std::filesystem::path& directory) {

@@ -18,10 +18,11 @@ struct StoredTensor {
   DType dtype;
   Shape shape;
   std::span<const std::byte> bytes;
-  std::string file;  // for messages
+  std::string file;         // for messages
+  bool transposed = false;  // holds the matrix that a family asks for with rows and columns exchanged
 };
 
-/// The tensors of a model directory. The bytes stay valid as long as the source lives.
+/// The tensors of a model. The bytes stay valid as long as the source lives.
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
@@ -30,10 +31,15 @@ class WeightSource {
   /// Formats without shapes of their own (a bare file of numbers) are told the shape that the config asks for, and
   /// check the byte count. The others return the shape they hold.
   [[nodiscard]] virtual bool knows_shapes() const { return true; }
+  /// What the tensor is called here that a family asks for by its published name.
+  [[nodiscard]] virtual std::string name_in_file(const std::string& published) const { return published; }
 };
 
 /// Binary search by name; null when there is none.
 [[nodiscard]] const StoredTensor* find_tensor(const WeightSource& source, std::string_view name);
+
+/// Sorts by name. Throws Error{model} naming both files when a name comes twice.
+void sort_by_name(std::vector<StoredTensor>& tensors);
 
 /// One way to keep weights on disk.
 struct WeightFormat {

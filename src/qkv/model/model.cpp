@@ -42,16 +42,16 @@ void Model::take(ModelFiles files, const LoadOptions& options) {
   head_ = numbers.linear(weights.head);
   widened_ = numbers.take_widened();
 
-  directory_ = std::move(files.directory);
+  path_ = std::move(files.path);
   format_ = files.format;
   config_ = std::move(files.config);
   source_ = std::move(files.source);
   ignored_ = std::move(files.ignored);
 }
 
-Model Model::load(const std::filesystem::path& directory, const LoadOptions& options) {
+Model Model::load(const std::filesystem::path& path, const LoadOptions& options) {
   Model model;
-  model.take(open_model_files(directory, options.ignored_keys), options);
+  model.take(open_model_files(path, options.ignored_keys), options);
   return model;
 }
 

@@ -18,7 +18,7 @@ namespace qkv {
 
 struct LoadOptions {
   std::string backend = "auto";           // who multiplies by the learned matrices
-  std::vector<std::string> ignored_keys;  // keys of config.json to let through though nobody understands them
+  std::vector<std::string> ignored_keys;  // keys of the config to let through though nobody understands them
   bool read_weights = true;               // false: check everything, but leave the numbers on disk until they are used
   std::function<void(std::int64_t done, std::int64_t total)> progress;  // bytes of weights read
 };
@@ -27,15 +27,17 @@ struct LoadOptions {
 /// f32, widened exactly where not. Immutable; any number of sessions may share it.
 class Model {
  public:
-  /// Throws Error{model} naming file, key or tensor when the directory is not a model that can be run.
-  [[nodiscard]] static Model load(const std::filesystem::path& directory, const LoadOptions& options = {});
+  /// Opens a model directory, or a file that holds a whole model. Throws Error{model} naming file, key or tensor when
+  /// it cannot be run.
+  [[nodiscard]] static Model load(const std::filesystem::path& path, const LoadOptions& options = {});
   /// A model as a config.json describes it, of any family, with random numbers in memory: for timing, without files.
   /// Throws Error{model} like load(), and when there is not as much memory.
   [[nodiscard]] static Model random(const JsonReader& config, std::uint64_t seed, const LoadOptions& options = {});
 
   [[nodiscard]] const Config& config() const { return config_; }
-  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
-  /// What it is called: by its config, else by its directory.
+  /// The directory or file that was opened; empty for a random one.
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// What it is called: by its config, else by its directory or file.
   [[nodiscard]] const std::string& name() const { return config_.name; }
 
   /// [V, E]
@@ -61,7 +63,7 @@ class Model {
   Model() = default;
   void take(ModelFiles files, const LoadOptions& options);
 
-  std::filesystem::path directory_;
+  std::filesystem::path path_;
   std::string_view format_;
   std::string_view backend_;
   Config config_;

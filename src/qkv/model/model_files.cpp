@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "qkv/core/error.hpp"
+#include "qkv/model/container.hpp"
 #include "qkv/model/family.hpp"
 
 namespace qkv {
@@ -13,20 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_directory(const fs::path& directory) {
-  std::error_code error;
-  const auto status = fs::status(directory, error);
-  if (fs::is_directory(status)) return;
-  throw Error(ErrorCode::model, fmt::format("{}: expected a model directory, found {}", directory.string(),
-                                            fs::exists(status) ? "a file" : "nothing"));
-}
-
-/// Instruction-tuned models end their turn with tokens that only `generation_config.json` names.
-void add_end_tokens(const fs::path& directory, Config& config) {
-  const auto path = directory / "generation_config.json";
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return;
-  for (const auto id : JsonReader::open(path).integers("eos_token_id", {})) {
+void add_end_tokens(const std::vector<std::int64_t>& more, Config& config) {
+  for (const auto id : more) {
     const auto token = static_cast<TokenId>(std::clamp<std::int64_t>(id, -1, config.n_vocab));
     const bool known = std::find(config.eos.begin(), config.eos.end(), token) != config.eos.end();
     if (!known && token >= 0 && token < config.n_vocab) config.eos.push_back(token);
@@ -63,16 +51,16 @@ ModelFiles bind_model(const Family& family, Config config, std::shared_ptr<const
   return files;
 }
 
-ModelFiles open_model_files(const fs::path& directory, std::span<const std::string> ignored_keys) {
-  require_directory(directory);
-  const auto reader = JsonReader::open(directory / "config.json");
-  const auto& family = find_family(reader);
-  auto config = read_config(family, reader, ignored_keys);
-  add_end_tokens(directory, config);
-  if (config.name.empty()) config.name = fs::canonical(directory).filename().string();
-  const auto opened = open_weights(directory);
-  auto files = bind_model(family, std::move(config), opened.source, directory.string());
-  files.directory = directory;
+ModelFiles open_model_files(const fs::path& path, std::span<const std::string> ignored_keys) {
+  const auto found = open_container(path);
+  const auto& family = find_family(found.config);
+  auto config = read_config(family, found.config, ignored_keys);
+  if (found.adjust) found.adjust(config);
+  add_end_tokens(found.end_tokens, config);
+  if (config.name.empty()) config.name = fs::canonical(path).filename().string();
+  const auto opened = found.weights();
+  auto files = bind_model(family, std::move(config), opened.source, path.string());
+  files.path = path;
   files.format = opened.format;
   return files;
 }

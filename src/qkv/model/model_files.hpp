@@ -17,8 +17,8 @@ namespace qkv {
 
 /// A model found to be complete: what it computes, and where each of its numbers is to be found. None has been read.
 struct ModelFiles {
-  std::filesystem::path directory;
-  std::string_view format;  // of the weights, for people
+  std::filesystem::path path;  // the directory or file; empty where there is none
+  std::string_view format;     // of the weights, for people
   Config config;
   std::shared_ptr<const WeightSource> source;  // the references in `weights` point into it
   Weights weights;
@@ -36,9 +36,9 @@ struct Family;
 [[nodiscard]] ModelFiles bind_model(const Family& family, Config config, std::shared_ptr<const WeightSource> source,
                                     const std::string& where);
 
-/// Throws Error{model} naming file, key or tensor when the directory is not a model that can be run. `ignored_keys` of
-/// config.json are let through though nobody understands them.
-[[nodiscard]] ModelFiles open_model_files(const std::filesystem::path& directory,
+/// Opens a model directory, or a file that holds a whole model. Throws Error{model} naming file, key or tensor when it
+/// is not a model that can be run. `ignored_keys` of its config are let through though nobody understands them.
+[[nodiscard]] ModelFiles open_model_files(const std::filesystem::path& path,
                                           std::span<const std::string> ignored_keys = {});
 
 /// A model as far as its config.json goes: what it would compute, and the tensors that would have to be there.

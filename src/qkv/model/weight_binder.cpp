@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "qkv/core/checked.hpp"
 #include "qkv/core/error.hpp"
 
 namespace qkv {
@@ -22,7 +21,7 @@ std::optional<std::string> mismatch(const StoredTensor& tensor, const Shape& exp
   if (knows_shape && tensor.shape != expected)
     return fmt::format("{}: expected shape {}, found {}", name, to_string(expected), to_string(tensor.shape));
   const auto count = element_count(expected);
-  const auto bytes = count ? checked_mul(*count, static_cast<std::int64_t>(size_of(tensor.dtype))) : std::nullopt;
+  const auto bytes = count ? byte_count(tensor.dtype, *count) : std::nullopt;
   if (!bytes || static_cast<std::size_t>(*bytes) != tensor.bytes.size())
     return fmt::format("{}: expected {} bytes for {} {}, found {}", name,
                        bytes ? fmt::format("{}", *bytes) : "too many", name_of(tensor.dtype), to_string(expected),
@@ -54,7 +53,8 @@ LinearRef LinearRef::outputs_in_groups(std::int64_t first, std::int64_t count, c
 
 void WeightBinder::note(std::string problem) { problems_.push_back(std::move(problem)); }
 
-const StoredTensor* WeightBinder::take(const std::string& name, const Shape& shape) {
+const StoredTensor* WeightBinder::take(const std::string& published, const Shape& shape) {
+  const auto name = source_.name_in_file(published);
   if (taken_.insert(name).second) asked_.push_back({name, shape, false});
   const auto* tensor = find_tensor(source_, name);
   if (tensor == nullptr) {
@@ -91,6 +91,9 @@ NormRef WeightBinder::norm(const TensorNames& names, const NormConfig& config, s
 
 LinearRef WeightBinder::linear(const TensorNames& names, std::int64_t out, std::int64_t in, bool bias,
                                ops::Layout layout) {
+  const auto* stored = find_tensor(source_, source_.name_in_file(names.weight));
+  if (stored != nullptr && stored->transposed)
+    layout = layout == ops::Layout::out_in ? ops::Layout::in_out : ops::Layout::out_in;
   const bool outputs_first = layout == ops::Layout::out_in;
   LinearRef linear{matrix(names.weight, outputs_first ? out : in, outputs_first ? in : out), layout, {}};
   if (bias) linear.bias = vector(names.bias, out);
@@ -106,8 +109,13 @@ LinearRef WeightBinder::head(const TensorNames& names, const Config& config, con
   return {tokens, ops::Layout::out_in, config.head.bias ? vector(names.bias, config.n_vocab) : VectorRef{}};
 }
 
-void WeightBinder::ignore(const std::string& name) {
-  if (has(name) && taken_.insert(name).second) ignored_.push_back(name);
+bool WeightBinder::has(const std::string& published) const {
+  return find_tensor(source_, source_.name_in_file(published)) != nullptr;
+}
+
+void WeightBinder::ignore(const std::string& published) {
+  const auto name = source_.name_in_file(published);
+  if (find_tensor(source_, name) != nullptr && taken_.insert(name).second) ignored_.push_back(name);
 }
 
 void WeightBinder::finish(const std::string& where) {

@@ -24,13 +24,13 @@ struct AskedTensor {
   bool gain;  // of a norm
 };
 
-/// The gate: a family asks for tensors by name and shape, computed from the Config; every problem is noted, expected
-/// against found, and finish() throws them all at once. Until then no number is read.
+/// The gate: a family asks for tensors by published name and shape, computed from the Config; every problem is noted,
+/// expected against found, and finish() throws them all at once. Until then no number is read.
 class WeightBinder {
  public:
   explicit WeightBinder(const WeightSource& source) : source_(source) {}
 
-  [[nodiscard]] bool has(std::string_view name) const { return find_tensor(source_, name) != nullptr; }
+  [[nodiscard]] bool has(const std::string& published) const;
 
   [[nodiscard]] VectorRef vector(const std::string& name, std::int64_t count);
   [[nodiscard]] MatrixRef matrix(const std::string& name, std::int64_t rows, std::int64_t cols);
@@ -44,7 +44,7 @@ class WeightBinder {
   [[nodiscard]] LinearRef head(const TensorNames& names, const Config& config, const MatrixRef& tokens);
 
   /// A tensor that published files hold and nobody needs (a mask, say).
-  void ignore(const std::string& name);
+  void ignore(const std::string& published);
 
   /// Throws Error{model}, beginning with `where`, that lists the problems and the tensors nobody asked for.
   void finish(const std::string& where);
@@ -53,7 +53,7 @@ class WeightBinder {
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
-  const StoredTensor* take(const std::string& name, const Shape& shape);
+  const StoredTensor* take(const std::string& published, const Shape& shape);
   void note(std::string problem);
 
   const WeightSource& source_;

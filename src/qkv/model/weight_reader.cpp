@@ -8,7 +8,7 @@
 namespace qkv {
 namespace {
 
-constexpr std::size_t chunk_bytes = std::size_t{1} << 24U;  // between two reports of progress
+constexpr std::size_t most_chunk_bytes = std::size_t{1} << 24U;  // between two reports of progress
 
 bool can_stay_mapped(const StoredTensor& tensor) {
   return tensor.dtype == DType::f32 && reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % alignof(float) == 0;
@@ -21,15 +21,18 @@ const float* WeightReader::read(const StoredTensor& tensor) {
   const bool mapped = can_stay_mapped(tensor);
   if (mapped && !options_.read_weights) return reinterpret_cast<const float*>(tensor.bytes.data());
   const auto width = size_of(tensor.dtype);
+  const auto chunk_bytes = most_chunk_bytes / width * width;
+  const auto length = block_length(tensor.dtype);
   const auto* numbers = mapped ? reinterpret_cast<const float*>(tensor.bytes.data()) : nullptr;
   float* to = nullptr;
-  if (!mapped) numbers = to = widened_.emplace_back(static_cast<std::int64_t>(tensor.bytes.size() / width)).data();
+  if (!mapped)
+    numbers = to = widened_.emplace_back(static_cast<std::int64_t>(tensor.bytes.size() / width * length)).data();
   for (std::size_t at = 0; at < tensor.bytes.size(); at += chunk_bytes) {
     const auto chunk = tensor.bytes.subspan(at, std::min(chunk_bytes, tensor.bytes.size() - at));
     if (mapped)
       read_pages(chunk);
     else
-      widen(tensor.dtype, chunk.data(), chunk.size() / width, to + at / width);
+      widen(tensor.dtype, chunk.data(), chunk.size() / width * length, to + at / width * length);
     read_bytes_ += static_cast<std::int64_t>(chunk.size());
     if (options_.progress) options_.progress(read_bytes_, total_bytes_);
   }

@@ -11,7 +11,7 @@
 
 namespace qkv {
 
-/// Turns places in files into numbers: f32 stays where it is mapped, f16 and bf16 are widened once per tensor.
+/// Turns places in files into numbers: f32 stays where it is mapped, all else is widened once per tensor.
 class WeightReader {
  public:
   WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, std::int64_t total_bytes)

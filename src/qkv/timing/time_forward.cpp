@@ -185,7 +185,7 @@ TimingReport time_forward(const Model& model, const TimingPlan& plan) {
   const auto& config = model.config();
   TimingReport report;
   report.model = {model.name(),
-                  model.directory().empty(),
+                  model.path().empty(),
                   config.parameter_count(),
                   weight_bytes(model),
                   describe_shape(config),

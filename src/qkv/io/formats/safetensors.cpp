@@ -7,14 +7,13 @@
 #include <cctype>
 #include <cstring>
 #include <iterator>
-#include <set>
 #include <string>
 #include <utility>
 
-#include "qkv/core/checked.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/io/json_reader.hpp"
 #include "qkv/io/mapped_file.hpp"
+#include "qkv/io/shard_index.hpp"
 
 namespace qkv {
 namespace {
@@ -74,7 +73,7 @@ StoredTensor read_entry(const std::string& file, const std::string& name, const 
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     entry.fail("data_offsets", fmt::format("[begin, end] within the {} bytes of data", size));
   const auto count = element_count(shape);
-  const auto expected = count ? checked_mul(*count, static_cast<std::int64_t>(size_of(dtype))) : std::nullopt;
+  const auto expected = count ? byte_count(dtype, *count) : std::nullopt;
   if (!expected) entry.fail("shape", "extents whose product fits 64 bits");
   if (*expected != offsets[1] - offsets[0])
     entry.fail("data_offsets", fmt::format("{} bytes for {} {}", *expected, name_of(dtype), to_string(shape)));
@@ -115,33 +114,6 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// The shard files of an index, each by its plain name beside it.
-std::vector<std::filesystem::path> shards(const std::filesystem::path& index) {
-  const auto reader = JsonReader::open(index);
-  const auto map = reader.object("weight_map");
-  std::set<std::filesystem::path> files;
-  for (const auto& tensor : map.unread()) {
-    const std::filesystem::path name = map.text(tensor);
-    if (name.empty() || name != name.filename() || name == "..")
-      map.fail(tensor, "the name of a file beside the index");
-    files.insert(index.parent_path() / name);
-  }
-  return {files.begin(), files.end()};
-}
-
-/// What the index promises is in the shards it names. (A tensor that it does not mention is the binder's business.)
-void check_index(const std::filesystem::path& index, const WeightSource& source) {
-  const auto reader = JsonReader::open(index);
-  const auto map = reader.object("weight_map");
-  for (const auto& tensor : map.unread()) {
-    const auto file = (index.parent_path() / map.text(tensor)).string();
-    const auto* found = find_tensor(source, tensor);
-    if (found == nullptr || found->file != file)
-      fail(index.string(), fmt::format("tensor '{}': expected in {}, found {}", tensor, file,
-                                       found == nullptr ? "nowhere" : "in " + found->file));
-  }
-}
-
 std::filesystem::path single_file(const std::filesystem::path& directory) { return directory / "model.safetensors"; }
 std::filesystem::path index_file(const std::filesystem::path& directory) {
   return directory / "model.safetensors.index.json";
@@ -157,11 +129,7 @@ std::unique_ptr<WeightSource> open_safetensors(const std::vector<std::filesystem
     auto more = read_file(path.string(), mapped.back().bytes());
     std::move(more.begin(), more.end(), std::back_inserter(tensors));
   }
-  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  const auto twice =
-      std::adjacent_find(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name == b.name; });
-  if (twice != tensors.end())
-    fail(twice->file, fmt::format("tensor '{}' is also in {}", twice->name, std::next(twice)->file));
+  sort_by_name(tensors);
   return std::make_unique<Safetensors>(std::move(mapped), std::move(tensors));
 }
 
@@ -172,8 +140,8 @@ WeightFormat safetensors_format() {
           },
           [](const std::filesystem::path& directory) -> std::unique_ptr<WeightSource> {
             if (is_there(single_file(directory))) return open_safetensors({single_file(directory)});
-            auto source = open_safetensors(shards(index_file(directory)));
-            check_index(index_file(directory), *source);
+            auto source = open_safetensors(shard_files(index_file(directory)));
+            check_shards(index_file(directory), *source);
             return source;
           }};
 }
