@@ -13,7 +13,7 @@ namespace {
 
 using NormFunction = void (*)(ConstMatrixView, std::span<const float>, std::span<const float>, float, MatrixView);
 
-/// The largest difference between y and the formula, over all numbers.
+/// The largest difference between y and the formula, over all numbers. An empty gain is 1 everywhere.
 double difference(GuardedMatrix& x, const std::vector<float>& gain, const std::vector<float>& bias, double epsilon,
                   bool centred, GuardedMatrix& y) {
   double largest = 0.0;
@@ -25,9 +25,9 @@ double difference(GuardedMatrix& x, const std::vector<float>& gain, const std::v
     double square = 0.0;
     for (const auto number : row) square += std::pow(static_cast<double>(number) - mean, 2.0) / width;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const auto expected =
-          (static_cast<double>(row[i]) - mean) / std::sqrt(square + epsilon) * static_cast<double>(gain[i]) +
-          (bias.empty() ? 0.0 : static_cast<double>(bias[i]));
+      const auto expected = (static_cast<double>(row[i]) - mean) / std::sqrt(square + epsilon) *
+                                (gain.empty() ? 1.0 : static_cast<double>(gain[i])) +
+                            (bias.empty() ? 0.0 : static_cast<double>(bias[i]));
       const auto off = std::abs(static_cast<double>(y.at(r, static_cast<std::int64_t>(i))) - expected);
       largest = std::isfinite(off) ? std::max(largest, off) : HUGE_VAL;
     }
@@ -61,6 +61,24 @@ TEST_CASE("layer_norm equals its formula, whatever the width and the size of the
 
 TEST_CASE("rms_norm equals its formula, whatever the width and the size of the numbers", "[ops]") {
   check_norm(ops::rms_norm, false);
+}
+
+TEST_CASE("norms without gain and bias are their formula with gain 1", "[ops]") {
+  Numbers numbers(6);
+  for (const auto cols : {1, 7, 33, 768})
+    for (const bool centred : {false, true})
+      for (const bool in_place : {false, true}) {
+        CAPTURE(cols, centred, in_place);
+        GuardedMatrix x(3, cols, 2);
+        GuardedMatrix y(3, cols, 1);
+        x.fill(numbers, 3.0F);
+        for (std::int64_t r = 0; r < 3; ++r)
+          for (std::int64_t c = 0; c < cols; ++c) y.at(r, c) = x.at(r, c);
+        const auto function = centred ? ops::layer_norm : ops::rms_norm;
+        function(in_place ? y.view() : x.view(), {}, {}, 1e-5F, y.view());
+        CHECK(difference(x, {}, {}, 1e-5, centred, y) < 1e-5);
+        CHECK((x.guards_intact() && y.guards_intact()));
+      }
 }
 
 TEST_CASE("layer_norm of a constant row is the bias, of a far-off row the same as near zero", "[ops]") {

@@ -17,20 +17,27 @@ std::int64_t visible_in(std::int64_t row, std::int64_t past, std::int64_t cols) 
   return std::min(past + row + 1, cols);
 }
 
+/// The first key that a row sees: of those up to its own place, the last `window` (all of them where that is 0).
+std::int64_t first_visible_in(std::int64_t row, std::int64_t past, std::int64_t window) {
+  return window == 0 ? 0 : std::max<std::int64_t>(0, past + row - window + 1);
+}
+
 /// Compares with a softmax in double precision; masked cells must be exactly 0 and rows sum to one.
-void check_weights(const std::vector<std::vector<double>>& scores, std::int64_t past, GuardedMatrix& weights) {
+void check_weights(const std::vector<std::vector<double>>& scores, std::int64_t past, std::int64_t window,
+                   GuardedMatrix& weights) {
   const auto cols = weights.view().cols;
   for (std::int64_t r = 0; r < weights.view().rows; ++r) {
     const auto seen = visible_in(r, past, cols);
+    const auto first = first_visible_in(r, past, window);
     const auto& row = scores[static_cast<std::size_t>(r)];
-    const auto largest = *std::max_element(row.begin(), row.begin() + seen);
+    const auto largest = *std::max_element(row.begin() + first, row.begin() + seen);
     double sum = 0.0;
-    for (std::int64_t c = 0; c < seen; ++c) sum += std::exp(row[static_cast<std::size_t>(c)] - largest);
+    for (std::int64_t c = first; c < seen; ++c) sum += std::exp(row[static_cast<std::size_t>(c)] - largest);
     double total = 0.0;
     double off = 0.0;
     for (std::int64_t c = 0; c < cols; ++c) {
       const auto weight = static_cast<double>(weights.at(r, c));
-      if (c >= seen)
+      if (c < first || c >= seen)
         REQUIRE(weight == 0.0);
       else
         off = std::max(off, std::abs(weight - std::exp(row[static_cast<std::size_t>(c)] - largest) / sum));
@@ -42,8 +49,8 @@ void check_weights(const std::vector<std::vector<double>>& scores, std::int64_t 
   }
 }
 
-void check_table(std::int64_t rows, std::int64_t cols, std::int64_t past, float scale) {
-  CAPTURE(rows, cols, past, scale);
+void check_table(std::int64_t rows, std::int64_t cols, std::int64_t past, float scale, std::int64_t window = 0) {
+  CAPTURE(rows, cols, past, scale, window);
   Numbers numbers(5);
   GuardedMatrix table(rows, cols, 3);
   table.fill(numbers, scale);
@@ -52,9 +59,10 @@ void check_table(std::int64_t rows, std::int64_t cols, std::int64_t past, float 
     const auto row = table.view().row(r);
     scores.emplace_back(row.begin(), row.end());
     for (auto c = visible_in(r, past, cols); c < cols; ++c) table.at(r, c) = nan;  // must have no influence
+    for (std::int64_t c = 0; c < first_visible_in(r, past, window); ++c) table.at(r, c) = nan;
   }
-  ops::causal_softmax(table.view(), past);
-  check_weights(scores, past, table);
+  ops::causal_softmax(table.view(), past, window);
+  check_weights(scores, past, window, table);
   CHECK(table.guards_intact());
 }
 
@@ -70,6 +78,18 @@ TEST_CASE("causal_softmax equals softmax in double precision over what a row may
     check_table(4, 3, 2, scale);    // narrower than the last rows could see
     check_table(64, 64, 0, scale);
   }
+}
+
+TEST_CASE("with a window a row sees its own key and those right before it", "[ops]") {
+  for (const std::int64_t window : {1, 2, 3, 7, 21, 64})
+    for (const auto scale : {1.0F, 1e30F}) {
+      check_table(1, 1, 0, scale, window);
+      check_table(7, 7, 0, scale, window);
+      check_table(1, 33, 32, scale, window);
+      check_table(5, 21, 16, scale, window);
+      check_table(5, 30, 16, scale, window);
+      check_table(64, 64, 0, scale, window);
+    }
 }
 
 TEST_CASE("long rows of weights still sum to one", "[ops]") {

@@ -6,10 +6,11 @@ namespace qkv {
 namespace {
 
 /// What a half of a block reads: the stream, normed where it is.
-ConstMatrixView read_from(ConstMatrixView x, const BlockNorms& norms, MatrixView normed) {
+ConstMatrixView read_from(MatrixView x, const BlockNorms& norms, MatrixView normed) {
   if (!norms.before) return x;
-  norms.before->apply(x, normed);
-  return normed;
+  const auto to = norms.keeps ? x : normed;
+  norms.before->apply(x, to);
+  return to;
 }
 
 void norm_in_place(const std::optional<Norm>& norm, MatrixView numbers) {

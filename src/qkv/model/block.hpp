@@ -13,6 +13,7 @@ struct BlockNorms {
   std::optional<Norm> before;
   std::optional<Norm> after;
   std::optional<Norm> stream;
+  bool keeps = false;
 };
 
 /// One block: what it reads from the residual stream, and what it adds to it.

@@ -110,7 +110,8 @@ std::string layers_where(std::int64_t n_layers, const Holds& holds) {
 std::string describe_position(const Config& config) {
   const auto& position = config.position;
   if (position.kind == PositionConfig::Kind::alibi)
-    return fmt::format("alibi, largest exponent {}{}{}", position.alibi.largest_exponent,
+    return fmt::format("alibi, largest exponent {}{}{}{}", position.alibi.largest_exponent,
+                       position.alibi.strength != 1.0 ? fmt::format(", {:g} times", position.alibi.strength) : "",
                        position.alibi.scaled ? ", scaled" : "", position.alibi.rounded ? ", rounded to bf16" : "");
   if (position.kind != PositionConfig::Kind::rotary) return std::string(name_of(position.kind));
   auto text = describe_rotary(position.rotary);
@@ -133,7 +134,9 @@ std::string describe_norm(const NormConfig& norm) {
 std::string describe_norms(const Config& config) {
   std::vector<std::string> places;
   if (config.embedding_norm) places.emplace_back("of the embedding");
-  if (config.norm_places.before) places.emplace_back("before attention and MLP");
+  if (config.norm_places.before)
+    places.emplace_back(config.norm_places.keeps ? "of the stream before attention and before MLP"
+                                                 : "before attention and MLP");
   if (config.norm_places.after) places.emplace_back("of what attention and MLP add");
   if (config.norm_places.stream) places.emplace_back("of the stream after attention and after MLP");
   if (config.final_norm) places.emplace_back("before the head");
@@ -265,8 +268,10 @@ void check_config(const Config& config, const std::string& where) {
   for (const auto window : attention.windows)
     if (window < 0) refuse(fmt::format("expected windows of 0 or more keys, found {}", window));
   const auto& places = config.norm_places;
-  if (config.residual != Residual::sequential && (!places.before || places.after || places.stream))
+  if (config.residual != Residual::sequential && (!places.before || places.after || places.stream || places.keeps))
     refuse("expected norms before both halves of a parallel block and nowhere else, found others");
+  if (places.keeps && !places.before)
+    refuse("expected a norm before each half where the stream becomes it, found none");
   // Every matrix is at most widest x longest; with both below 2^30 no product of two widths leaves 64 bits.
   constexpr std::int64_t widest = std::int64_t{1} << 30U;
   if (attention.n_heads > widest / attention.head_dim || config.mlp.d_ff > widest / 2 ||

@@ -27,6 +27,7 @@ struct NormPlaces {
   bool before = true;   // what a half reads
   bool after = false;   // what a half adds to the stream
   bool stream = false;  // the stream, after a half was added to it
+  bool keeps = false;   // with `before`: what a half reads becomes the stream, to which the half is then added
 };
 
 /// Whether the MLP reads the stream after the attention was added to it, or before, and then through a norm of its own
@@ -59,8 +60,9 @@ struct RotaryConfig {
 /// Scores fall with the distance, by a slope for each head. Press, Smith and Lewis, "Train Short, Test Long", 2022.
 struct AlibiConfig {
   double largest_exponent = 8.0;  // slopes are 2^(-largest_exponent h / n_heads), h = 1 .. n_heads
+  double strength = 1.0;          // how many times it is added
   bool scaled = false;            // the attention's scale applies to it too
-  bool rounded = false;           // slopes, and slope times key position, are rounded to bf16
+  bool rounded = false;           // slopes, key positions and their products are rounded to bf16
 };
 
 struct PositionConfig {

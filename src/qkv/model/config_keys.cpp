@@ -12,6 +12,7 @@ namespace {
 constexpr double default_theta = 10000.0;
 constexpr NumberRange theta_range{1.0, 1e12};
 constexpr NumberRange factor_range{1e-3, 1e6};
+constexpr NumberRange share_range{0.0, 1.0};
 
 constexpr std::array<std::pair<std::string_view, ops::Activation>, 8> published_activations{
     {{"gelu_new", ops::Activation::gelu_tanh},
@@ -113,6 +114,22 @@ RotaryScaling read_scaling(const JsonReader& scaling, const RotaryKeys& keys) {
                "one of default, dynamic, linear, llama3, longrope, yarn");
 }
 
+std::int64_t share_of(std::int64_t head_dim, double factor) {
+  return static_cast<std::int64_t>(static_cast<double>(head_dim) * factor);
+}
+
+/// `rope_parameters` (newer), or the theta beside `rope_scaling` (older).
+PositionConfig read_either_form(const JsonReader& reader, RotaryKeys keys, std::string_view theta_key) {
+  PositionConfig position;
+  position.kind = PositionConfig::Kind::rotary;
+  position.rotary.n_rotated = keys.n_rotated;
+  position.rotary.theta = reader.number_or(theta_key, default_theta, theta_range);
+  keys.original_n_ctx = reader.integer_or("original_max_position_embeddings", keys.n_ctx, context_range);
+  for (const auto& part : {reader.object_if("rope_parameters"), reader.object_if("rope_scaling")})
+    if (part) position.rotary = read_rotary_parameters(*part, keys, position.rotary.theta);
+  return position;
+}
+
 }  // namespace
 
 void read_tokens(const JsonReader& reader, Config& config) {
@@ -144,6 +161,8 @@ std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_
 RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKeys& keys, double theta) {
   RotaryConfig rotary;
   rotary.n_rotated = keys.n_rotated;
+  if (keys.head_dim > 0 && parameters.has("partial_rotary_factor"))
+    rotary.n_rotated = share_of(keys.head_dim, parameters.number("partial_rotary_factor", share_range));
   rotary.theta = parameters.number_or("rope_theta", theta, theta_range);
   rotary.scaling = read_scaling(parameters, keys);
   parameters.refuse_unread();
@@ -151,14 +170,13 @@ RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKe
 }
 
 PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx) {
-  PositionConfig position;
-  position.kind = PositionConfig::Kind::rotary;
-  position.rotary.n_rotated = n_rotated;
-  position.rotary.theta = reader.number_or("rope_theta", default_theta, theta_range);
-  const RotaryKeys keys{n_rotated, n_ctx, reader.integer_or("original_max_position_embeddings", n_ctx, context_range)};
-  for (const auto& part : {reader.object_if("rope_parameters"), reader.object_if("rope_scaling")})
-    if (part) position.rotary = read_rotary_parameters(*part, keys, position.rotary.theta);
-  return position;
+  return read_either_form(reader, {n_rotated, n_ctx, 0}, "rope_theta");
+}
+
+PositionConfig read_partial_rotary(const JsonReader& reader, const PartialRotaryKeys& names, std::int64_t head_dim,
+                                   std::int64_t n_ctx) {
+  const auto factor = reader.number_or(names.factor, names.absent_factor, share_range);
+  return read_either_form(reader, {share_of(head_dim, factor), n_ctx, 0, head_dim}, names.theta);
 }
 
 }  // namespace qkv

@@ -32,6 +32,7 @@ struct RotaryKeys {
   std::int64_t n_rotated;
   std::int64_t n_ctx;
   std::int64_t original_n_ctx;  // where a scaling does not say
+  std::int64_t head_dim = 0;    // of which `partial_rotary_factor` may say how much is rotated; 0: it may not
 };
 
 /// One set of rotary positions from an object such as `rope_scaling`, all of whose keys must be understood. `theta`
@@ -41,5 +42,14 @@ struct RotaryKeys {
 /// Rotary positions, the same in every layer, from `rope_parameters` (newer) or `rope_theta` with `rope_scaling`
 /// (older).
 [[nodiscard]] PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx);
+
+/// The same where a share of each head is rotated, the rest not. The keys beside `rope_parameters` go by several names.
+struct PartialRotaryKeys {
+  std::string_view factor = "partial_rotary_factor";
+  double absent_factor = 1.0;
+  std::string_view theta = "rope_theta";
+};
+[[nodiscard]] PositionConfig read_partial_rotary(const JsonReader& reader, const PartialRotaryKeys& names,
+                                                 std::int64_t head_dim, std::int64_t n_ctx);
 
 }  // namespace qkv

@@ -51,8 +51,13 @@ class Planning {
     if (ref.tensor != nullptr) add(name, {ref.count}, as_matrix(ref), false);
   }
 
-  /// A vector is one row; one in groups is a column, each of whose numbers is a row.
+  /// A vector is one row; one in groups is a column, each of whose numbers is a row; each of
+  /// joined tensors is a row.
   static MatrixRef as_matrix(const VectorRef& ref) {
+    if (!ref.joined.empty()) {
+      const auto rows = static_cast<std::int64_t>(ref.joined.size());
+      return {ref.tensor, 0, rows, ref.count / rows, ref.count / rows, {}, ref.joined};
+    }
     if (ref.groups.group == 0) return {ref.tensor, ref.first, 1, ref.count, ref.count, {}};
     return {ref.tensor, ref.first, ref.count, 1, 1, ref.groups};
   }

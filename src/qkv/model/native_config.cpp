@@ -197,6 +197,7 @@ void list(const F& f, AlibiConfig& alibi) {
   f.number("largest_exponent", alibi.largest_exponent, factor_range);
   f.flag("scaled", alibi.scaled);
   f.flag("rounded", alibi.rounded);
+  f.with_defaults().number("strength", alibi.strength, factor_range);
 }
 
 template <typename F>
@@ -228,6 +229,7 @@ void list(const F& f, NormPlaces& places) {
   f.flag("before", places.before);
   f.flag("after", places.after);
   f.flag("stream", places.stream);
+  f.with_defaults().flag("keeps", places.keeps);
 }
 
 template <typename F>

@@ -47,6 +47,7 @@ const float* WeightReader::numbers(const StoredTensor& tensor) {
 
 std::span<const float> WeightReader::vector(const VectorRef& ref) {
   if (ref.tensor == nullptr) return {};
+  if (!ref.joined.empty()) return {join(ref.joined, ref.count), static_cast<std::size_t>(ref.count)};
   const auto* first = numbers(*ref.tensor) + ref.first;
   const auto count = static_cast<std::size_t>(ref.count);
   if (ref.groups.group == 0) return {first, count};
@@ -55,8 +56,17 @@ std::span<const float> WeightReader::vector(const VectorRef& ref) {
   return {gathered, count};
 }
 
+const float* WeightReader::join(const JoinedTensors& parts, std::int64_t count) {
+  auto* to = widened_.emplace_back(count).data();
+  const auto each = count / static_cast<std::int64_t>(parts.size());
+  auto* next = to;
+  for (const auto* part : parts) next = std::copy_n(numbers(*part), each, next);
+  return to;
+}
+
 /// Rows in groups are copied, once, so that everybody else sees an ordinary matrix.
 ConstMatrixView WeightReader::matrix(const MatrixRef& ref) {
+  if (!ref.joined.empty()) return {join(ref.joined, ref.rows * ref.cols), ref.rows, ref.cols, ref.cols};
   const auto* first = numbers(*ref.tensor) + ref.first;
   if (ref.groups.group == 0) return {first, ref.rows, ref.cols, ref.stride};
   const auto gathered = widened_.emplace_back(ref.rows * ref.cols).view(ref.rows, ref.cols);
@@ -85,7 +95,7 @@ BlockNorms WeightReader::norms(const HalfNorms& refs, const Config& config, bool
     return wanted ? std::optional(norm(ref, config.norm)) : std::nullopt;
   };
   return {norm_if(places.before && has_before, refs.before), norm_if(places.after, refs.after),
-          norm_if(places.stream, refs.stream)};
+          norm_if(places.stream, refs.stream), places.keeps};
 }
 
 Attention WeightReader::attention(const BlockWeights& weights, const Config& config, std::int64_t layer) {
@@ -94,9 +104,11 @@ Attention WeightReader::attention(const BlockWeights& weights, const Config& con
   attention.scale = config.attention.scale_of(layer);
   attention.window = config.attention.window_of(layer);
   attention.rotary = config.position.rotary_index(layer);
-  if (config.position.kind == PositionConfig::Kind::alibi)
-    attention.alibi = ops::Alibi(alibi_slopes(config.position.alibi, config.attention.n_heads),
-                                 config.position.alibi.rounded, config.position.alibi.scaled ? attention.scale : 1.0F);
+  if (config.position.kind == PositionConfig::Kind::alibi) {
+    const auto& alibi = config.position.alibi;
+    attention.alibi = ops::Alibi(alibi_slopes(alibi, config.attention.n_heads), alibi.rounded,
+                                 static_cast<float>(alibi.strength) * (alibi.scaled ? attention.scale : 1.0F));
+  }
   if (config.attention.qk_norm.kind != QkNormConfig::Kind::none) {
     attention.q_norm = norm(weights.q_norm, config.attention.qk_norm.norm);
     attention.k_norm = norm(weights.k_norm, config.attention.qk_norm.norm);

@@ -31,6 +31,7 @@ class WeightReader {
  private:
   [[nodiscard]] const float* numbers(const StoredTensor& tensor);
   [[nodiscard]] const float* read(const StoredTensor& tensor);
+  [[nodiscard]] const float* join(const JoinedTensors& parts, std::int64_t count);
 
   const LoadOptions& options_;
   const ops::LinearBackend& backend_;

@@ -23,12 +23,17 @@ struct RowGroups {
   }
 };
 
+/// Tensors of equal size, each of which holds a part of what is wanted, one after the other.
+using JoinedTensors = std::vector<const StoredTensor*>;
+
 /// `count` numbers of a stored tensor, from `first` on.
 struct VectorRef {
   const StoredTensor* tensor = nullptr;  // null where there is none (no bias), or where binding failed
   std::int64_t first = 0;
   std::int64_t count = 0;
   RowGroups groups;
+  std::vector<const StoredTensor*> joined =
+      {};  // or all the numbers of these, one after the other: equal shares of `count`
 };
 
 /// A window of a stored tensor: element (r, c) is number first + groups.place_of(r) * stride + c.
@@ -39,6 +44,7 @@ struct MatrixRef {
   std::int64_t cols = 0;
   std::int64_t stride = 0;
   RowGroups groups;
+  JoinedTensors joined = {};  // instead of `tensor` (its first is also there): all of their rows
 };
 
 struct LinearRef {

@@ -25,8 +25,8 @@ void Alibi::add(std::int64_t head, std::int64_t first, MatrixView scores) const 
   for (std::int64_t t = 0; t < scores.rows; ++t) {
     const auto row = scores.row(t);
     for (std::int64_t key = 0; key < scores.cols; ++key) {
-      const auto bias =
-          rounded_ ? rounded_to_bf16(slope * static_cast<float>(key)) : slope * static_cast<float>(key - first - t);
+      const auto bias = rounded_ ? rounded_to_bf16(slope * rounded_to_bf16(static_cast<float>(key)))
+                                 : slope * static_cast<float>(key - first - t);
       row[static_cast<std::size_t>(key)] += factor_ * bias;
     }
   }

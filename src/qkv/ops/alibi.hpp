@@ -12,8 +12,8 @@ namespace qkv::ops {
 class Alibi {
  public:
   Alibi() = default;
-  /// `slopes` [H]. Plain: slope * (key - query). `rounded`: slope * key, slope and product rounded to bf16, as some
-  /// models were trained. Either way times `factor`.
+  /// `slopes` [H]. Plain: slope * (key - query). `rounded`: slope * key, both and their product rounded to bf16, as
+  /// some models were trained. Either way times `factor`.
   Alibi(std::vector<float> slopes, bool rounded, float factor);
 
   /// Adds the biases of one head to its scores [T, S], whose row t stands at position first + t of the text.

@@ -8,6 +8,18 @@ namespace qkv {
 [[nodiscard]] Family native_family();
 [[nodiscard]] Family gpt2_family();
 [[nodiscard]] Family llama_family();
+[[nodiscard]] Family gpt_neo_family();
+[[nodiscard]] Family gpt_neox_family();
+[[nodiscard]] Family gptj_family();
+[[nodiscard]] Family codegen_family();
+[[nodiscard]] Family opt_family();
+[[nodiscard]] Family bloom_family();
+[[nodiscard]] Family mpt_family();
+[[nodiscard]] Family falcon_family();
+[[nodiscard]] Family gpt_bigcode_family();
+[[nodiscard]] Family starcoder2_family();
+[[nodiscard]] Family phi_family();
+[[nodiscard]] Family stablelm_family();
 
 /// GGUF: metadata, tokenizer and tensors of one of many architectures in one file.
 [[nodiscard]] Container gguf_container();
