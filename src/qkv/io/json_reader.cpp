@@ -116,6 +116,11 @@ const json* JsonReader::find(std::string_view key) const {
 
 bool JsonReader::has(std::string_view key) const { return find(key) != nullptr; }
 
+bool JsonReader::is_null(std::string_view key) const {
+  const auto found = object_->find(key);
+  return found != object_->end() && found->is_null();
+}
+
 void JsonReader::fail(std::string_view key, std::string_view expected) const {
   const auto* value = find(key);
   const auto spelling = spellings_.find(key);

@@ -41,6 +41,8 @@ class JsonReader {
 
   [[nodiscard]] const std::string& where() const { return where_; }
   [[nodiscard]] bool has(std::string_view key) const;
+  /// Whether the key is there and says null, for publishers to whom that is not the same as leaving it out.
+  [[nodiscard]] bool is_null(std::string_view key) const;
 
   [[nodiscard]] std::int64_t integer(std::string_view key, IntegerRange range) const;
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t absent, IntegerRange range) const;

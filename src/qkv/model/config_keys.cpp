@@ -9,10 +9,8 @@
 namespace qkv {
 namespace {
 
-constexpr double default_theta = 10000.0;
 constexpr NumberRange theta_range{1.0, 1e12};
 constexpr NumberRange factor_range{1e-3, 1e6};
-constexpr NumberRange share_range{0.0, 1.0};
 
 constexpr std::array<std::pair<std::string_view, ops::Activation>, 8> published_activations{
     {{"gelu_new", ops::Activation::gelu_tanh},
@@ -30,10 +28,15 @@ std::string scaling_type(const JsonReader& scaling) {
   return scaling.text_or("rope_type", type);
 }
 
-/// The context that a scaling refers to: its own key, else the config's, else the whole context.
+/// The context that a scaling refers to: the config's key, else its own, else the whole context.
 double original_context(const JsonReader& scaling, const RotaryKeys& keys) {
-  return static_cast<double>(
-      scaling.integer_or("original_max_position_embeddings", keys.original_n_ctx, context_range));
+  const auto own = scaling.integer_or("original_max_position_embeddings", keys.n_ctx, context_range);
+  return static_cast<double>(keys.original_n_ctx > 0 ? keys.original_n_ctx : own);
+}
+
+/// By how much the context has grown: `factor`, else what the two contexts say.
+double growth(const JsonReader& scaling, const RotaryKeys& keys, double original_n_ctx) {
+  return scaling.number_or("factor", static_cast<double>(keys.n_ctx) / original_n_ctx, factor_range);
 }
 
 RotaryScaling read_llama3(const JsonReader& scaling, const RotaryKeys& keys) {
@@ -54,8 +57,8 @@ double yarn_magnitude(double factor, double m) { return factor <= 1.0 ? 1.0 : 0.
 RotaryScaling read_yarn(const JsonReader& scaling, const RotaryKeys& keys) {
   RotaryScaling result;
   result.kind = RotaryScaling::Kind::yarn;
-  result.factor = scaling.number("factor", factor_range);
   result.original_n_ctx = original_context(scaling, keys);
+  result.factor = growth(scaling, keys, result.original_n_ctx);
   result.beta_fast = scaling.number_or("beta_fast", 32.0, factor_range);
   result.beta_slow = scaling.number_or("beta_slow", 1.0, factor_range);
   result.truncate = scaling.boolean_or("truncate", true);
@@ -65,6 +68,11 @@ RotaryScaling read_yarn(const JsonReader& scaling, const RotaryKeys& keys) {
                                             : yarn_magnitude(result.factor, 1.0);
   result.magnitude = scaling.number_or("attention_factor", usual, factor_range);
   return result;
+}
+
+/// Cut off to a whole number, as the publishers do.
+std::int64_t rotated_part(std::int64_t head_dim, double share) {
+  return static_cast<std::int64_t>(static_cast<double>(head_dim) * share);
 }
 
 std::vector<double> read_factors(const JsonReader& scaling, std::string_view key) {
@@ -84,8 +92,7 @@ RotaryScaling read_longrope(const JsonReader& scaling, const RotaryKeys& keys) {
   result.short_factors = read_factors(scaling, "short_factor");
   result.long_factors = read_factors(scaling, "long_factor");
   result.original_n_ctx = original_context(scaling, keys);
-  const auto ratio = static_cast<double>(keys.n_ctx) / result.original_n_ctx;
-  const auto factor = scaling.number_or("factor", ratio, factor_range);
+  const auto factor = growth(scaling, keys, result.original_n_ctx);
   const auto usual = factor <= 1.0 || result.original_n_ctx <= 1.0
                          ? 1.0
                          : std::sqrt(1.0 + std::log(factor) / std::log(result.original_n_ctx));
@@ -112,22 +119,6 @@ RotaryScaling read_scaling(const JsonReader& scaling, const RotaryKeys& keys) {
   if (type == "longrope" || type == "su") return read_longrope(scaling, keys);
   scaling.fail(scaling.has("rope_type") ? "rope_type" : "type",
                "one of default, dynamic, linear, llama3, longrope, yarn");
-}
-
-std::int64_t share_of(std::int64_t head_dim, double factor) {
-  return static_cast<std::int64_t>(static_cast<double>(head_dim) * factor);
-}
-
-/// `rope_parameters` (newer), or the theta beside `rope_scaling` (older).
-PositionConfig read_either_form(const JsonReader& reader, RotaryKeys keys, std::string_view theta_key) {
-  PositionConfig position;
-  position.kind = PositionConfig::Kind::rotary;
-  position.rotary.n_rotated = keys.n_rotated;
-  position.rotary.theta = reader.number_or(theta_key, default_theta, theta_range);
-  keys.original_n_ctx = reader.integer_or("original_max_position_embeddings", keys.n_ctx, context_range);
-  for (const auto& part : {reader.object_if("rope_parameters"), reader.object_if("rope_scaling")})
-    if (part) position.rotary = read_rotary_parameters(*part, keys, position.rotary.theta);
-  return position;
 }
 
 }  // namespace
@@ -158,25 +149,46 @@ std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_
   return d_model / n_heads;
 }
 
+std::int64_t read_rotated_count(const JsonReader& reader, std::int64_t head_dim, std::string_view key, double absent) {
+  constexpr NumberRange shares{0.0, 1.0};
+  const auto parameters = reader.object_if("rope_parameters");
+  const auto newer = parameters ? parameters->number_or("partial_rotary_factor", absent, shares) : absent;
+  return rotated_part(head_dim, reader.number_or(key, newer, shares));
+}
+
 RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKeys& keys, double theta) {
   RotaryConfig rotary;
   rotary.n_rotated = keys.n_rotated;
-  if (keys.head_dim > 0 && parameters.has("partial_rotary_factor"))
-    rotary.n_rotated = share_of(keys.head_dim, parameters.number("partial_rotary_factor", share_range));
   rotary.theta = parameters.number_or("rope_theta", theta, theta_range);
   rotary.scaling = read_scaling(parameters, keys);
+  if (parameters.has("partial_rotary_factor") &&
+      rotated_part(keys.head_dim, parameters.number("partial_rotary_factor", {})) != keys.n_rotated)
+    parameters.fail("partial_rotary_factor",
+                    fmt::format("what turns {} of the {} numbers of a head", keys.n_rotated, keys.head_dim));
   parameters.refuse_unread();
   return rotary;
 }
 
-PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx) {
-  return read_either_form(reader, {n_rotated, n_ctx, 0}, "rope_theta");
+PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx,
+                           const RotaryDefaults& defaults) {
+  PositionConfig position;
+  position.kind = PositionConfig::Kind::rotary;
+  position.rotary.n_rotated = n_rotated;
+  position.rotary.theta = reader.number_or(defaults.theta_key, defaults.theta, theta_range);
+  const RotaryKeys keys{n_rotated, n_ctx,
+                        reader.integer_or("original_max_position_embeddings", defaults.original_n_ctx, context_range),
+                        defaults.head_dim > 0 ? defaults.head_dim : n_rotated};
+  for (const auto& part : {reader.object_if("rope_parameters"), reader.object_if("rope_scaling")})
+    if (part) position.rotary = read_rotary_parameters(*part, keys, position.rotary.theta);
+  return position;
 }
 
 PositionConfig read_partial_rotary(const JsonReader& reader, const PartialRotaryKeys& names, std::int64_t head_dim,
                                    std::int64_t n_ctx) {
-  const auto factor = reader.number_or(names.factor, names.absent_factor, share_range);
-  return read_either_form(reader, {share_of(head_dim, factor), n_ctx, 0, head_dim}, names.theta);
+  RotaryDefaults defaults;
+  defaults.theta_key = names.theta;
+  defaults.head_dim = head_dim;
+  return read_rotary(reader, read_rotated_count(reader, head_dim, names.factor, names.absent_factor), n_ctx, defaults);
 }
 
 }  // namespace qkv

@@ -27,12 +27,25 @@ void read_tokens(const JsonReader& reader, Config& config);
 [[nodiscard]] std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_key, std::int64_t d_model,
                                              std::int64_t n_heads);
 
+/// How many numbers of a head are turned: the share under `key`, which newer files keep as `partial_rotary_factor` in
+/// `rope_parameters`; the share `absent` when neither has it.
+[[nodiscard]] std::int64_t read_rotated_count(const JsonReader& reader, std::int64_t head_dim,
+                                              std::string_view key = "partial_rotary_factor", double absent = 1.0);
+
+/// What rotary positions are like where their keys do not say.
+struct RotaryDefaults {
+  double theta = 10000.0;
+  std::string_view theta_key = "rope_theta";
+  std::int64_t original_n_ctx = 0;  // of `original_max_position_embeddings`; 0: the whole context
+  std::int64_t head_dim = 0;        // where not all of a head is turned; 0: all of it is
+};
+
 /// What the keys of rotary positions refer to.
 struct RotaryKeys {
   std::int64_t n_rotated;
   std::int64_t n_ctx;
-  std::int64_t original_n_ctx;  // where a scaling does not say
-  std::int64_t head_dim = 0;    // of which `partial_rotary_factor` may say how much is rotated; 0: it may not
+  std::int64_t original_n_ctx;  // comes before what a scaling says; 0: the config has none
+  std::int64_t head_dim;
 };
 
 /// One set of rotary positions from an object such as `rope_scaling`, all of whose keys must be understood. `theta`
@@ -41,7 +54,8 @@ struct RotaryKeys {
 
 /// Rotary positions, the same in every layer, from `rope_parameters` (newer) or `rope_theta` with `rope_scaling`
 /// (older).
-[[nodiscard]] PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx);
+[[nodiscard]] PositionConfig read_rotary(const JsonReader& reader, std::int64_t n_rotated, std::int64_t n_ctx,
+                                         const RotaryDefaults& defaults = {});
 
 /// The same where a share of each head is rotated, the rest not. The keys beside `rope_parameters` go by several names.
 struct PartialRotaryKeys {
