@@ -68,9 +68,12 @@ const StoredTensor* WeightBinder::take(const std::string& published, const Shape
   return tensor;
 }
 
-VectorRef WeightBinder::vector(const std::string& name, std::int64_t count) {
-  return {take(name, {count}), 0, count, {}};
+/// All numbers of a tensor, one after the other.
+VectorRef WeightBinder::numbers(const std::string& name, const Shape& shape) {
+  return {take(name, shape), 0, element_count(shape).value_or(0), {}};
 }
+
+VectorRef WeightBinder::vector(const std::string& name, std::int64_t count) { return numbers(name, {count}); }
 
 MatrixRef WeightBinder::matrix(const std::string& name, std::int64_t rows, std::int64_t cols) {
   return {take(name, {rows, cols}), 0, rows, cols, cols, {}};
@@ -81,11 +84,15 @@ NormRef WeightBinder::norm(const TensorNames& names, const Config& config) {
 }
 
 NormRef WeightBinder::norm(const TensorNames& names, const NormConfig& config, std::int64_t width) {
+  return norm(names, config, Shape{width});
+}
+
+NormRef WeightBinder::norm(const TensorNames& names, const NormConfig& config, const Shape& shape) {
   NormRef norm;
   if (!config.gain) return norm;
-  norm.gain = vector(names.weight, width);
+  norm.gain = numbers(names.weight, shape);
   asked_.back().gain = true;
-  if (config.bias) norm.bias = vector(names.bias, width);
+  if (config.bias) norm.bias = numbers(names.bias, shape);
   return norm;
 }
 

@@ -37,6 +37,8 @@ class WeightBinder {
   /// Gain and bias are asked for where the config says so. The first form is for norms of the residual stream.
   [[nodiscard]] NormRef norm(const TensorNames& names, const Config& config);
   [[nodiscard]] NormRef norm(const TensorNames& names, const NormConfig& config, std::int64_t width);
+  /// One whose numbers are stored in a shape of their own, [heads, K] say.
+  [[nodiscard]] NormRef norm(const TensorNames& names, const NormConfig& config, const Shape& shape);
   [[nodiscard]] LinearRef linear(const TensorNames& names, std::int64_t out, std::int64_t in, bool bias,
                                  ops::Layout layout = ops::Layout::out_in);
   /// The head: the tokens again when it is tied. A tied head that the files hold as well must be the same numbers, else
@@ -53,6 +55,7 @@ class WeightBinder {
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
+  [[nodiscard]] VectorRef numbers(const std::string& name, const Shape& shape);
   const StoredTensor* take(const std::string& published, const Shape& shape);
   void note(std::string problem);
 

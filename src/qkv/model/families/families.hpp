@@ -20,6 +20,18 @@ namespace qkv {
 [[nodiscard]] Family starcoder2_family();
 [[nodiscard]] Family phi_family();
 [[nodiscard]] Family stablelm_family();
+[[nodiscard]] Family cohere_family();
+[[nodiscard]] Family gemma_family();
+[[nodiscard]] Family gemma2_family();
+[[nodiscard]] Family gemma3_family();
+[[nodiscard]] Family gemma3_text_family();
+[[nodiscard]] Family mistral_family();
+[[nodiscard]] Family olmo_family();
+[[nodiscard]] Family olmo2_family();
+[[nodiscard]] Family phi3_family();
+[[nodiscard]] Family qwen2_family();
+[[nodiscard]] Family qwen3_family();
+[[nodiscard]] Family smollm3_family();
 
 /// GGUF: metadata, tokenizer and tensors of one of many architectures in one file.
 [[nodiscard]] Container gguf_container();
