@@ -56,10 +56,11 @@ TEST_CASE("models that are missing or not understood", "[tokenizer]") {
   check_file_refused([](json& file) { file["model"] = 3; }, {"'model'", "an object"});
   check_file_refused([](json& file) { file["model"] = json::object(); }, {"'type'", "BPE"});
   check_file_refused([](json& file) { file["model"] = json::array({1}); }, {"'model'", "an object"});
-  for (const auto* type : {"WordPiece", "WordLevel", "Unigram", "Nonsense"})
-    check_file_refused([&](json& file) { file["model"]["type"] = type; }, {"model", "'type'", "BPE", type});
-  check_text_refused(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", -1.5], ["b", -2]]}})",
-                     {"'type'", "Unigram"});
+  check_file_refused([](json& file) { file["model"]["type"] = "Nonsense"; },
+                     {"model", "'type'", "BPE, Unigram, WordLevel, WordPiece", "Nonsense"});
+  check_file_refused([](json& file) { file["model"]["type"] = "Unigram"; }, {"'vocab'", "an array"});
+  for (const auto* type : {"WordLevel", "WordPiece"})
+    check_file_refused([&](json& file) { file["model"]["type"] = type; }, {"'unk_token'", "nothing"});
   check_file_refused([](json& file) { file["model"]["type"] = 7; }, {"'type'", "a string"});
   check_file_refused([](json& file) { file["model"]["dropout"] = 0.1; }, {"'dropout'", "0.1"});
   check_file_refused([](json& file) { file["model"]["surprise"] = 1; }, {"model", "'surprise'"});
@@ -69,7 +70,8 @@ TEST_CASE("models that are missing or not understood", "[tokenizer]") {
 
 TEST_CASE("vocabularies that are none", "[tokenizer]") {
   check_file_refused([](json& file) { file["model"].erase("vocab"); }, {"'vocab'", "nothing"});
-  check_text_refused(with_vocab("[1]"), {"'vocab'", "an object"});
+  check_text_refused(with_vocab("[1]"), {"'vocab'", "piece 0", "found 1"});
+  check_text_refused(with_vocab("[]"), {"'vocab'", "an object"});
   check_text_refused(with_vocab("\"x\""), {"'vocab'", "an object"});
   check_text_refused(with_vocab(R"({"a": -1})"), {"'vocab'", "\"a\"", "-1"});
   check_text_refused(with_vocab(R"({"a": 2147483647})"), {"'vocab'", "\"a\"", "2147483647"});

@@ -8,30 +8,13 @@
 #include "qkv/tokenizer/byte_level.hpp"
 #include "qkv/tokenizer/component.hpp"
 #include "qkv/tokenizer/pattern.hpp"
+#include "qkv/tokenizer/piece_table.hpp"
+#include "qkv/tokenizer/word_decoders.hpp"
 
 namespace qkv::tokenizing {
 namespace {
 
 using DecoderPointer = std::unique_ptr<const Decoder>;
-
-/// A stage that needs each token whole.
-class TokenStage : public DecodeStage {
- public:
-  void push(const Fragment& fragment) final {
-    if (held_.empty() && fragment.ends) return rewrite(fragment.text, fragment.added);
-    held_.append(fragment.text);
-    if (!fragment.ends) return;
-    rewrite(held_, fragment.added);
-    held_.clear();
-  }
-
- protected:
-  virtual void rewrite(std::string_view token, bool added) = 0;
-  void hand_on(std::string_view token, bool added) { next().push({token, added, true}); }
-
- private:
-  std::string held_;
-};
 
 class ReplaceStage final : public TokenStage {
  public:
@@ -55,23 +38,14 @@ class ReplaceStage final : public TokenStage {
   std::string replaced_;
 };
 
-std::optional<unsigned> hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
-  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A' + 10);
-  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a' + 10);
-  return std::nullopt;
-}
-
 /// The byte that a token like "<0x41>" stands for. The library that defines the format puts U+FFFD in the place of
 /// bytes that are not UTF-8 together; here they stay the bytes that they are.
 class ByteFallbackStage final : public TokenStage {
  protected:
   void rewrite(std::string_view token, bool added) override {
-    const bool has_form = !added && token.size() == 6 && token.substr(0, 3) == "<0x" && token.back() == '>';
-    const auto high = has_form ? hex_digit(token[3]) : std::nullopt;
-    const auto low = has_form ? hex_digit(token[4]) : std::nullopt;
-    if (!high || !low) return hand_on(token, added);
-    const char byte = static_cast<char>(*high * 16 + *low);
+    const int value = added ? -1 : byte_of_piece(token);
+    if (value < 0) return hand_on(token, added);
+    const char byte = static_cast<char>(value);
     hand_on({&byte, 1}, added);
   }
 };
@@ -284,9 +258,19 @@ constexpr std::array kinds = {
     Kind{"Strip", make_strip},
     Kind{"Metaspace", make_metaspace},
     Kind{"Sequence", make_sequence},
+    Kind{"WordPiece", make_word_piece_decoder},
+    Kind{"BPEDecoder", make_bpe_decoder},
 };
 
 }  // namespace
+
+void TokenStage::push(const Fragment& fragment) {
+  if (held_.empty() && fragment.ends) return rewrite(fragment.text, fragment.added);
+  held_.append(fragment.text);
+  if (!fragment.ends) return;
+  rewrite(held_, fragment.added);
+  held_.clear();
+}
 
 DecoderPointer make_decoder(const JsonReader& object) { return make_component(kinds, object.text("type"), object); }
 

@@ -34,6 +34,19 @@ class DecodeStage {
   DecodeStage* next_ = nullptr;
 };
 
+/// A stage that needs each token whole.
+class TokenStage : public DecodeStage {
+ public:
+  void push(const Fragment& fragment) final;
+
+ protected:
+  virtual void rewrite(std::string_view token, bool added) = 0;
+  void hand_on(std::string_view token, bool added) { next().push({token, added, true}); }
+
+ private:
+  std::string held_;
+};
+
 using DecodeStages = std::vector<std::unique_ptr<DecodeStage>>;
 
 /// Turns the pieces of tokens back into text.

@@ -11,6 +11,8 @@
 #include "qkv/tokenizer/byte_level.hpp"
 #include "qkv/tokenizer/component.hpp"
 #include "qkv/tokenizer/pattern.hpp"
+#include "qkv/tokenizer/precompiled_normalizer.hpp"
+#include "qkv/tokenizer/rewrites.hpp"
 #include "qkv/tokenizer/unicode.hpp"
 
 namespace qkv::tokenizing {
@@ -135,18 +137,6 @@ class CharacterNormalizer final : public Normalizer {
   Rewrite rewrite_;
 };
 
-void append_lower(std::string& text, std::int32_t codepoint) {
-  append_utf8(text, utf8proc_tolower(codepoint));
-  // The one character whose lower case is two: "İ" keeps its dot.
-  constexpr std::int32_t capital_i_with_dot = 0x130;
-  constexpr std::int32_t combining_dot_above = 0x307;
-  if (codepoint == capital_i_with_dot) append_utf8(text, combining_dot_above);
-}
-
-void append_unless_mark(std::string& text, std::int32_t codepoint) {
-  if (!is_mark(codepoint)) append_utf8(text, codepoint);
-}
-
 class StripNormalizer final : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
@@ -207,6 +197,23 @@ NormalizerPointer make_strip(const JsonReader& object) {
   return std::make_unique<StripNormalizer>(object.boolean("strip_left"), object.boolean("strip_right"));
 }
 
+/// BERT's, which is several others one after the other.
+NormalizerPointer make_bert(const JsonReader& object) {
+  const bool lower = object.boolean("lowercase");
+  std::vector<NormalizerPointer> parts;
+  const auto add = [&](CharacterNormalizer::Rewrite rewrite) {
+    parts.push_back(std::make_unique<CharacterNormalizer>(rewrite));
+  };
+  if (object.boolean("clean_text")) add(append_clean);
+  if (object.boolean("handle_chinese_chars")) add(append_spaced_chinese);
+  if (object.boolean_or("strip_accents", lower)) {
+    parts.push_back(std::make_unique<NormalForm>(UTF8PROC_DECOMPOSE));
+    add(append_unless_nonspacing);
+  }
+  if (lower) add(append_lower);
+  return std::make_unique<SequenceNormalizer>(std::move(parts));
+}
+
 NormalizerPointer make_byte_level(const JsonReader&) { return std::make_unique<ByteLevelNormalizer>(); }
 
 using Kind = ComponentKind<NormalizerPointer>;
@@ -222,6 +229,9 @@ constexpr std::array kinds = {
     Kind{"StripAccents", make_rewrite<append_unless_mark>},
     Kind{"Strip", make_strip},
     Kind{"ByteLevel", make_byte_level},
+    Kind{"Nmt", make_rewrite<append_nmt>},
+    Kind{"Precompiled", make_precompiled_normalizer},
+    Kind{"BertNormalizer", make_bert},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -21,6 +22,9 @@ class SequencePostProcessor final : public PostProcessor {
   explicit SequencePostProcessor(std::vector<PostProcessorPointer> parts) : parts_(std::move(parts)) {}
   void apply(std::vector<TokenId>& ids) const override {
     for (const auto& part : parts_) part->apply(ids);
+  }
+  bool decides() const override {
+    return std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->decides(); });
   }
 
  private:
@@ -45,6 +49,7 @@ class SurroundingPostProcessor final : public PostProcessor {
 class NoPostProcessor final : public PostProcessor {
  public:
   void apply(std::vector<TokenId>&) const override {}
+  bool decides() const override { return false; }
 };
 
 /// The ids that the template puts where `part` names a special token.
@@ -81,6 +86,22 @@ PostProcessorPointer make_template(const JsonReader& object, const IsKnown& is_k
   return std::make_unique<SurroundingPostProcessor>(std::move(before), std::move(after));
 }
 
+/// BERT's and its kin: {"cls": ["[CLS]", 101], "sep": ["[SEP]", 102]}.
+PostProcessorPointer make_bert(const JsonReader& object, const IsKnown& is_known) {
+  // About offsets into the text, which are not kept.
+  for (const auto* key : {"trim_offsets", "add_prefix_space"}) object.ignore(key);
+  const auto read = [&](std::string_view key) {
+    const auto& token = object.raw(key);
+    const bool has_form =
+        token.is_array() && token.size() == 2 && token[0].is_string() && token[1].is_number_unsigned();
+    if (!has_form || token[1].get<std::uint64_t>() > static_cast<std::uint64_t>(max_token_id) ||
+        !is_known(token[1].get<TokenId>()))
+      object.fail(key, "a token and its id in the vocabulary");
+    return std::vector<TokenId>{token[1].get<TokenId>()};
+  };
+  return make_surrounding_post_processor(read("cls"), read("sep"));
+}
+
 PostProcessorPointer make_byte_level(const JsonReader& object, const IsKnown&) {
   for (const auto* key : {"add_prefix_space", "trim_offsets", "use_regex"}) object.ignore(key);
   return std::make_unique<NoPostProcessor>();
@@ -94,9 +115,8 @@ PostProcessorPointer make_sequence(const JsonReader& object, const IsKnown& is_k
 
 using Kind = ComponentKind<PostProcessorPointer, const IsKnown&>;
 constexpr std::array kinds = {
-    Kind{"ByteLevel", make_byte_level},
-    Kind{"TemplateProcessing", make_template},
-    Kind{"Sequence", make_sequence},
+    Kind{"ByteLevel", make_byte_level}, Kind{"TemplateProcessing", make_template}, Kind{"Sequence", make_sequence},
+    Kind{"BertProcessing", make_bert},  Kind{"RobertaProcessing", make_bert},
 };
 
 }  // namespace

@@ -14,6 +14,8 @@ class PostProcessor {
  public:
   virtual ~PostProcessor() = default;
   virtual void apply(std::vector<TokenId>& ids) const = 0;
+  /// Whether it says what belongs around a text, be it nothing.
+  [[nodiscard]] virtual bool decides() const { return true; }
 };
 
 /// The post-processor that `object` describes. `is_known` says whether an id is in the vocabulary. Throws Error{model}

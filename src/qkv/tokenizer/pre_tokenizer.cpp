@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "qkv/core/utf8.hpp"
 #include "qkv/tokenizer/byte_level.hpp"
 #include "qkv/tokenizer/component.hpp"
 #include "qkv/tokenizer/pattern.hpp"
@@ -112,6 +113,22 @@ class CharacterPreTokenizer final : public PreTokenizer {
   SplitBehavior behavior_;
 };
 
+/// Cuts after each so many characters.
+class FixedLengthPreTokenizer final : public PreTokenizer {
+ public:
+  explicit FixedLengthPreTokenizer(std::size_t n_characters) : n_characters_(n_characters) {}
+  void split(const Piece& piece, const PieceSink& next) const override {
+    for (std::size_t begin = 0, end = 0; begin < piece.text.size(); begin = end) {
+      for (std::size_t n = 0; n < n_characters_ && end < piece.text.size(); ++n)
+        end += utf8_next(piece.text, end).length;
+      next({piece.text.substr(begin, end - begin), piece.at_start && begin == 0});
+    }
+  }
+
+ private:
+  std::size_t n_characters_;
+};
+
 class MetaspacePreTokenizer final : public PreTokenizer {
  public:
   enum class Prepend { always, first, never };
@@ -197,6 +214,23 @@ PreTokenizerPointer make_punctuation(const JsonReader& object) {
       is_punctuation, object.has("behavior") ? read_split_behavior(object) : SplitBehavior::isolated);
 }
 
+PreTokenizerPointer make_character_split(const JsonReader& object) {
+  return std::make_unique<SplitPreTokenizer>(Pattern::literal(read_character(object, "delimiter")),
+                                             SplitBehavior::removed, false);
+}
+
+PreTokenizerPointer make_bert(const JsonReader&) {
+  std::vector<PreTokenizerPointer> parts;
+  parts.push_back(std::make_unique<CharacterPreTokenizer>(is_white_space, SplitBehavior::removed));
+  parts.push_back(std::make_unique<CharacterPreTokenizer>(is_punctuation, SplitBehavior::isolated));
+  return std::make_unique<SequencePreTokenizer>(std::move(parts));
+}
+
+PreTokenizerPointer make_fixed_length(const JsonReader& object) {
+  constexpr std::int64_t most = 1'000'000;
+  return std::make_unique<FixedLengthPreTokenizer>(static_cast<std::size_t>(object.integer("length", {1, most})));
+}
+
 using Kind = ComponentKind<PreTokenizerPointer>;
 constexpr std::array kinds = {
     Kind{"Sequence", make_sequence},
@@ -207,6 +241,9 @@ constexpr std::array kinds = {
     Kind{"Whitespace", make_whitespace},
     Kind{"WhitespaceSplit", make_whitespace_split},
     Kind{"Punctuation", make_punctuation},
+    Kind{"CharDelimiterSplit", make_character_split},
+    Kind{"FixedLength", make_fixed_length},
+    Kind{"BertPreTokenizer", make_bert},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "qkv/core/error.hpp"
 #include "qkv/tokenizer/component.hpp"
+#include "qkv/tokenizer/written_score.hpp"
 
 namespace qkv::tokenizing {
 namespace {
@@ -20,11 +21,16 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
 
   bool null() override { return value(nullptr); }
   bool boolean(bool flag) override { return value(flag); }
-  bool number_integer(number_integer_t number) override { return value(number); }
-  bool number_float(number_float_t number, const string_t&) override { return value(number); }
+  bool number_integer(number_integer_t number) override {
+    return table_ == Table::piece ? score(static_cast<double>(number)) : value(number);
+  }
+  bool number_float(number_float_t number, const string_t& text) override {
+    return table_ == Table::piece ? score(written_score(text)) : value(number);
+  }
   bool binary(binary_t&) override { return value(nullptr); }
 
   bool number_unsigned(number_unsigned_t number) override {
+    if (table_ == Table::piece) return score(static_cast<double>(number));
     if (table_ != Table::vocabulary) return value(number);
     if (number > static_cast<number_unsigned_t>(max_token_id)) refuse_id(number);
     document_.vocabulary.pieces.push_back(key_);
@@ -38,6 +44,10 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
     } else if (table_ == Table::merge_pair) {
       if (n_halves_ == 2) refuse_merge("an array of more than two");
       document_.merges.push_back(text);
+      ++n_halves_;
+    } else if (table_ == Table::piece) {
+      if (n_halves_ != 0) refuse_piece(in_quotes(text));
+      document_.vocabulary.pieces.push_back(text);
       ++n_halves_;
     } else {
       return value(std::move(text));
@@ -63,8 +73,13 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   }
 
   bool start_array(std::size_t) override {
-    if (table_ == Table::merges) {
-      table_ = Table::merge_pair;
+    if (table_ == Table::merges || table_ == Table::pieces) {
+      table_ = table_ == Table::merges ? Table::merge_pair : Table::piece;
+      return true;
+    }
+    if (!is_vocabulary_ && at_model_key("vocab")) {
+      add(json::array());
+      table_ = Table::pieces;
       return true;
     }
     if (at_model_key("merges")) {
@@ -80,7 +95,11 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
       if (n_halves_ != 2) refuse_merge(fmt::format("an array of {}", n_halves_));
       n_halves_ = 0;
       table_ = Table::merges;
-    } else if (table_ == Table::merges) {
+    } else if (table_ == Table::piece) {
+      if (n_halves_ != 2) refuse_piece(fmt::format("an array of {}", n_halves_));
+      n_halves_ = 0;
+      table_ = Table::pieces;
+    } else if (table_ == Table::merges || table_ == Table::pieces) {
       table_ = Table::none;
     } else {
       open_.pop_back();
@@ -100,7 +119,7 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   }
 
  private:
-  enum class Table { none, vocabulary, merges, merge_pair };
+  enum class Table { none, vocabulary, merges, merge_pair, pieces, piece };
   struct Open {
     json* value;
     std::string key;  // under which it stands
@@ -111,10 +130,21 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
            open_.back().value->is_object();
   }
 
+  /// The second half of a piece.
+  bool score(double number) {
+    if (n_halves_ != 1) refuse_piece(fmt::format("{} in the place of something else", number));
+    document_.scores.push_back(number);
+    document_.vocabulary.ids.push_back(static_cast<TokenId>(document_.vocabulary.ids.size()));
+    ++n_halves_;
+    return true;
+  }
+
   /// A value that is not one of the tables' own.
   bool value(json made) {
     if (table_ == Table::vocabulary) refuse_id(made.dump(-1, ' ', false, json::error_handler_t::replace));
     if (table_ == Table::merge_pair || table_ == Table::merges) refuse_merge(made.dump());
+    if (table_ == Table::piece || table_ == Table::pieces)
+      refuse_piece(made.dump(-1, ' ', false, json::error_handler_t::replace));
     add(std::move(made));
     return true;
   }
@@ -155,6 +185,11 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
                                               table_name("merges"), (document_.merges.size() - n_halves_) / 2, found));
   }
 
+  [[noreturn]] void refuse_piece(const std::string& found) const {
+    throw Error(ErrorCode::model, fmt::format(R"({}: piece {}: expected ["piece", score], found {})",
+                                              table_name("vocab"), document_.scores.size() - n_halves_ / 2, found));
+  }
+
   std::string table_name(std::string_view key) const {
     return is_vocabulary_ ? where_ : fmt::format("{}: model: key '{}'", where_, key);
   }
@@ -165,7 +200,7 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   Table table_ = Table::none;
   std::vector<Open> open_;
   std::string key_;
-  std::size_t n_halves_ = 0;  // of the pair that is being read
+  std::size_t n_halves_ = 0;  // of the merge or piece that is being read
 };
 
 TokenizerDocument read(std::string_view text, const std::string& where, bool is_vocabulary) {

@@ -89,6 +89,12 @@ std::size_t invalid_prefix(std::string_view text) {
   return at;
 }
 
+std::size_t count_characters(std::string_view text) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; at < text.size(); at += utf8_next(text, at).length) ++n;
+  return n;
+}
+
 Character first_character(std::string_view text) {
   const auto step = utf8_next(text, 0);
   return {step.codepoint, step.length};

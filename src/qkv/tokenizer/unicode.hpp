@@ -25,6 +25,9 @@ namespace qkv::tokenizing {
 /// How many bytes of `text`, from its start, are not part of any valid UTF-8 character.
 [[nodiscard]] std::size_t invalid_prefix(std::string_view text);
 
+/// How many characters `text` holds; a byte that is part of none counts as one.
+[[nodiscard]] std::size_t count_characters(std::string_view text);
+
 /// Calls `on_valid` and `on_invalid` with the longest stretches of valid UTF-8 and of other bytes, in order.
 template <typename OnValid, typename OnInvalid>
 void for_each_stretch(std::string_view text, OnValid&& on_valid, OnInvalid&& on_invalid) {
