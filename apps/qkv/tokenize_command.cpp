@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -35,16 +36,21 @@ Tokenizer open_tokenizer(const TokenizeCommand& tokenize) {
   const auto model = tokenize.model.path();
   auto tokenizer = tokenize.prompt.open_tokenizer(model);
   if (!tokenizer)
-    throw Error(ErrorCode::model,
-                fmt::format("{}: expected a tokenizer (tokenizer.json, vocab.json and merges.txt, ...), found none",
-                            model.string()));
+    throw Error(
+        ErrorCode::model,
+        fmt::format(
+            "{}: expected a tokenizer (tokenizer.json, vocab.json and merges.txt, tokenizer.model, ...), found none",
+            model.string()));
   return std::move(*tokenizer);
 }
 
-/// The model's begin token. Only --bos yes needs it, and so a model that can be opened.
-std::optional<TokenId> find_bos(const TokenizeCommand& tokenize) {
+/// The model's begin token, which only --bos yes needs; where there is no model, what the tokenizer calls so.
+std::optional<TokenId> find_bos(const TokenizeCommand& tokenize, const Tokenizer& tokenizer) {
   if (tokenize.prompt.bos != Bos::yes) return std::nullopt;
-  const auto found = open_container(tokenize.model.path());
+  const auto path = tokenize.model.path();
+  if (tokenizer.bos() && std::filesystem::is_directory(path) && !std::filesystem::exists(path / "config.json"))
+    return tokenizer.bos();
+  const auto found = open_container(path);
   return read_config(find_family(found.config), found.config, tokenize.model.ignored_keys).bos;
 }
 
@@ -123,7 +129,7 @@ int run(const TokenizeCommand& tokenize) {
     throw Error(ErrorCode::usage,
                 fmt::format("tokenize: expected the text with -p, found '{}'; ids go with --decode", tokenize.ids[0]));
   const auto tokenizer = open_tokenizer(tokenize);
-  const auto bos = tokenize.decode ? std::nullopt : find_bos(tokenize);
+  const auto bos = tokenize.decode ? std::nullopt : find_bos(tokenize, tokenizer);
   if (tokenize.lines) {
     for_each_line(tokenize.prompt.read_text(), [&](const nlohmann::json& line) {
       if (tokenize.decode)

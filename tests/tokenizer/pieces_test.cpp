@@ -27,7 +27,7 @@ ScoredPieces sample_pieces(const Texts& texts, bool bytes) {
 }
 
 const Texts letters{"▁a", "ab", "▁ab", "aa", "▁", "a", "b", "c"};
-constexpr PieceOptions usual{.bos = 1, .eos = 2, .unknown = 0};
+const PieceOptions usual{.bos = 1, .eos = 2, .unknown = 0};
 
 Tokenizer with(const ScoredPieces& pieces, const PieceOptions& options = usual) {
   return Tokenizer::from_pieces(pieces, options, "sample");
@@ -221,9 +221,9 @@ TEST_CASE("llama2.c's tokenizer.bin", "[tokenizer]") {
     check_refused(
         ErrorCode::model, [&] { (void)Tokenizer::open_file(path); }, parts);
   };
-  refused("", {"found neither"});
-  refused("\x7F\x45\x4C\x46", {"found neither"});
-  refused(good.substr(0, 3), {"found neither"});
+  refused("", {"found none"});
+  refused("\x7F\x45\x4C\x46", {"found none"});
+  refused(good.substr(0, 3), {"found none"});
   refused(good.substr(0, 6), {"byte 4", "a score of 4 bytes", "2 bytes"});
   refused(good.substr(0, 10), {"byte 8", "the length of a piece"});
   refused(good.substr(0, good.size() - 1), {"a piece of 1 bytes", "0 bytes"});

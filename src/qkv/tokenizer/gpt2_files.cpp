@@ -32,8 +32,8 @@ PieceList read_merges(std::string_view text, const std::string& where) {
 
 }  // namespace
 
-std::unique_ptr<const Tokenizer::Parts> Tokenizer::Parts::from_gpt2_files(const std::filesystem::path& vocabulary,
-                                                                          const std::filesystem::path& merges) {
+std::unique_ptr<Tokenizer::Parts> Tokenizer::Parts::from_gpt2_files(const std::filesystem::path& vocabulary,
+                                                                    const std::filesystem::path& merges) {
   using namespace tokenizing;
   const MappedFile vocabulary_file(vocabulary);
   const MappedFile merges_file(merges);

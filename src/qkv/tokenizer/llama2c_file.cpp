@@ -62,8 +62,7 @@ class Llama2cReader {
 
 }  // namespace
 
-std::unique_ptr<const Tokenizer::Parts> Tokenizer::Parts::from_llama2c(std::string_view bytes,
-                                                                       const std::string& where) {
+std::unique_ptr<Tokenizer::Parts> Tokenizer::Parts::from_llama2c(std::string_view bytes, const std::string& where) {
   auto pieces = Llama2cReader(bytes, where).run();
   // The file does not say what the pieces are for; the program that it was made for knows these three.
   constexpr std::size_t n_special = 3;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ struct Tokenizer::Parts {
   std::unique_ptr<const tokenizing::TokenModel> model;
   std::unique_ptr<const tokenizing::PostProcessor> post_processor;  // may be absent
   std::unique_ptr<const tokenizing::Decoder> decoder;
+  // Where the files name them.
+  std::optional<TokenId> bos;
+  std::optional<TokenId> eos;
 
   /// A token as the vocabulary spells it.
   struct Spelling {
@@ -35,16 +39,23 @@ struct Tokenizer::Parts {
   [[nodiscard]] bool is_special(TokenId id) const;
   [[nodiscard]] std::int64_t max_id() const;
 
+  /// Takes from a tokenizer_config.json what the files so far leave unsaid: which tokens begin and end a text, and
+  /// whether they are added. `from_model_file` where there was no tokenizer.json. Throws Error{model} naming file and
+  /// key.
+  void apply_config(const JsonReader& config, bool from_model_file);
+
   /// From the text of a `tokenizer.json`; `where` begins every message.
-  static std::unique_ptr<const Parts> from_json(std::string_view text, const std::string& where);
+  static std::unique_ptr<Parts> from_json(std::string_view text, const std::string& where);
   /// From the two files that GPT-2 was first published with.
-  static std::unique_ptr<const Parts> from_gpt2_files(const std::filesystem::path& vocabulary,
-                                                      const std::filesystem::path& merges);
+  static std::unique_ptr<Parts> from_gpt2_files(const std::filesystem::path& vocabulary,
+                                                const std::filesystem::path& merges);
   /// From pieces with scores, as SentencePiece has them.
-  static std::unique_ptr<const Parts> from_pieces(const ScoredPieces& pieces, const PieceOptions& options,
-                                                  const std::string& where);
+  static std::unique_ptr<Parts> from_pieces(const ScoredPieces& pieces, const PieceOptions& options,
+                                            const std::string& where);
+  /// From the bytes of a SentencePiece model. Nothing is added around a text.
+  static std::unique_ptr<Parts> from_sentencepiece(std::string_view bytes, const std::string& where);
   /// From the bytes of llama2.c's tokenizer.bin.
-  static std::unique_ptr<const Parts> from_llama2c(std::string_view bytes, const std::string& where);
+  static std::unique_ptr<Parts> from_llama2c(std::string_view bytes, const std::string& where);
 };
 
 namespace tokenizing {

@@ -62,7 +62,7 @@ class NeighbourFilter {
 
 class PieceBpe final : public TokenModel {
  public:
-  PieceBpe(PieceTable pieces) : pieces_(std::move(pieces)), filter_(pieces_.vocabulary().size()) {
+  explicit PieceBpe(PieceTable pieces) : pieces_(std::move(pieces)), filter_(pieces_.vocabulary().size()) {
     const auto& all = pieces_.vocabulary().entries().pieces;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (pieces_.find(all[i]) != none) filter_.add(all[i]);
@@ -253,9 +253,8 @@ std::unique_ptr<TokenModelRun> PieceBpe::start() const { return std::make_unique
 
 }  // namespace
 
-std::unique_ptr<const TokenModel> make_piece_bpe(const ScoredPieces& pieces, TokenId unknown,
-                                                 const std::string& where) {
-  return std::make_unique<PieceBpe>(PieceTable(pieces, unknown, where));
+std::unique_ptr<const TokenModel> make_piece_bpe(PieceTable pieces) {
+  return std::make_unique<PieceBpe>(std::move(pieces));
 }
 
 }  // namespace qkv::tokenizing

@@ -5,6 +5,8 @@
 #include "qkv/core/error.hpp"
 #include "qkv/tokenizer/parts.hpp"
 #include "qkv/tokenizer/piece_bpe.hpp"
+#include "qkv/tokenizer/piece_normalizer.hpp"
+#include "qkv/tokenizer/piece_unigram.hpp"
 
 namespace qkv {
 namespace {
@@ -44,14 +46,6 @@ std::vector<AddedToken> special_pieces(const ScoredPieces& pieces) {
   return tokens;
 }
 
-/// What tokenizer.json would say for the same: a space in front, and each space written as the mark.
-json normalizer_of(const PieceOptions& options) {
-  auto parts = json::array();
-  if (options.add_dummy_prefix) parts.push_back({{"type", "Prepend"}, {"prepend", options.escape_spaces ? mark : " "}});
-  if (options.escape_spaces) parts.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", mark}});
-  return {{"type", "Sequence"}, {"normalizers", parts}};
-}
-
 json decoder_of(const ScoredPieces& pieces, const PieceOptions& options) {
   auto parts = json::array();
   if (options.escape_spaces) parts.push_back({{"type", "Replace"}, {"pattern", {{"String", mark}}}, {"content", " "}});
@@ -61,7 +55,10 @@ json decoder_of(const ScoredPieces& pieces, const PieceOptions& options) {
     break;
   }
   parts.push_back({{"type", "Fuse"}});
-  if (options.add_dummy_prefix) parts.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  // What was put in front is taken away; where there are no other spaces in front, all are.
+  const int most = options.remove_extra_spaces ? 1'000'000 : 1;
+  if (options.add_dummy_prefix || options.remove_extra_spaces)
+    parts.push_back({{"type", "Strip"}, {"content", " "}, {"start", most}, {"stop", 0}});
   return {{"type", "Sequence"}, {"decoders", parts}};
 }
 
@@ -73,17 +70,22 @@ std::vector<TokenId> added_id(const std::string& where, std::string_view key, bo
 
 }  // namespace
 
-std::unique_ptr<const Tokenizer::Parts> Tokenizer::Parts::from_pieces(const ScoredPieces& pieces,
-                                                                      const PieceOptions& options,
-                                                                      const std::string& where) {
+std::unique_ptr<Tokenizer::Parts> Tokenizer::Parts::from_pieces(const ScoredPieces& pieces, const PieceOptions& options,
+                                                                const std::string& where) {
   using namespace tokenizing;
   if (pieces.empty()) throw Error(ErrorCode::model, fmt::format("{}: expected at least one piece, found none", where));
   check_id(where, "bos", options.bos, pieces.size());
   check_id(where, "eos", options.eos, pieces.size());
   check_id(where, "unknown", options.unknown, pieces.size());
   auto parts = std::make_unique<Parts>();
-  parts->model = make_piece_bpe(pieces, find_unknown(pieces, options), where);
-  parts->normalizer = make_normalizer({where, normalizer_of(options)});
+  parts->bos = options.bos;
+  parts->eos = options.eos;
+  PieceTable table(pieces, find_unknown(pieces, options), where);
+  ByteTrie::Strings untouched;
+  for (const auto id : table.user_defined()) untouched.emplace_back(pieces[static_cast<std::size_t>(id)].text, id);
+  parts->normalizer = make_piece_normalizer(options, ByteTrie(std::move(untouched)), where);
+  parts->model =
+      options.model == PieceModel::bpe ? make_piece_bpe(std::move(table)) : make_piece_unigram(std::move(table));
   parts->added = AddedTokens(special_pieces(pieces), parts->model->vocabulary(), parts->normalizer.get(), where);
   parts->post_processor = make_surrounding_post_processor(added_id(where, "add_bos", options.add_bos, options.bos),
                                                           added_id(where, "add_eos", options.add_eos, options.eos));

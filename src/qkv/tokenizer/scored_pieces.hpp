@@ -27,8 +27,11 @@ struct ScoredPiece {
 /// Pieces whose ids are their places in the list.
 using ScoredPieces = std::vector<ScoredPiece>;
 
+enum class PieceModel { bpe, unigram };
+
 /// What a file of scored pieces says besides the pieces.
 struct PieceOptions {
+  PieceModel model = PieceModel::bpe;
   std::optional<TokenId> bos = {};
   std::optional<TokenId> eos = {};
   /// When absent, the piece of that kind, if there is one.
@@ -40,6 +43,11 @@ struct PieceOptions {
   bool add_dummy_prefix = true;
   /// Whether pieces spell a space as U+2581.
   bool escape_spaces = true;
+  /// Whether spaces are left out at both ends of the text, and of several in a row all but one.
+  bool remove_extra_spaces = false;
+  /// SentencePiece's compiled rules for characters ("precompiled_charsmap", its bytes); empty where text stays as it
+  /// is.
+  std::string charsmap = {};
 };
 
 }  // namespace qkv

@@ -55,17 +55,27 @@ std::optional<Tokenizer> Tokenizer::open(const std::filesystem::path& directory)
   const auto whole = directory / "tokenizer.json";
   const auto vocabulary = directory / "vocab.json";
   const auto merges = directory / "merges.txt";
+  const auto pieces = directory / "tokenizer.model";
+  const auto config = directory / "tokenizer_config.json";
+  std::unique_ptr<Parts> parts;
+  bool from_model_file = false;
   if (may_exist(whole)) {
     const MappedFile file(whole);
-    return from_json(tokenizing::text_of(file.bytes()), whole.string());
-  }
-  const bool has_vocabulary = may_exist(vocabulary);
-  const bool has_merges = may_exist(merges);
-  if (has_vocabulary && has_merges) return Tokenizer(Parts::from_gpt2_files(vocabulary, merges));
-  if (has_vocabulary || has_merges)
+    parts = Parts::from_json(tokenizing::text_of(file.bytes()), whole.string());
+  } else if (may_exist(vocabulary) && may_exist(merges)) {
+    parts = Parts::from_gpt2_files(vocabulary, merges);
+  } else if (may_exist(pieces)) {
+    const MappedFile file(pieces);
+    parts = Parts::from_sentencepiece(tokenizing::text_of(file.bytes()), pieces.string());
+    from_model_file = true;
+  } else if (may_exist(vocabulary) || may_exist(merges)) {
     throw Error(ErrorCode::model, fmt::format("{}: expected vocab.json and merges.txt, found {} alone",
-                                              directory.string(), has_merges ? "merges.txt" : "vocab.json"));
-  return std::nullopt;
+                                              directory.string(), may_exist(merges) ? "merges.txt" : "vocab.json"));
+  } else {
+    return std::nullopt;
+  }
+  if (may_exist(config)) parts->apply_config(JsonReader::open(config), from_model_file);
+  return Tokenizer(std::move(parts));
 }
 
 Tokenizer Tokenizer::from_json(std::string_view text, const std::string& where) {
@@ -78,10 +88,15 @@ Tokenizer Tokenizer::open_file(const std::filesystem::path& path) {
   const auto where = path.string();
   const auto first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && bytes[first] == '{') return from_json(bytes, where);
-  // The length of the longest piece comes first, and no piece is longer than 65536 bytes.
-  if (bytes.size() >= 4 && bytes[3] == '\0') return Tokenizer(Parts::from_llama2c(bytes, where));
-  throw Error(ErrorCode::model,
-              fmt::format("{}: expected a tokenizer.json or llama2.c's tokenizer.bin, found neither", where));
+  // llama2.c's file begins with the length of the longest piece, SentencePiece's with the field of its first piece.
+  if (bytes.size() >= 4 && bytes[2] <= 1 && bytes[3] == 0) return Tokenizer(Parts::from_llama2c(bytes, where));
+  constexpr char first_field = 0x0A;
+  if (!bytes.empty() && bytes[0] == first_field) return Tokenizer(Parts::from_sentencepiece(bytes, where));
+  throw Error(
+      ErrorCode::model,
+      fmt::format("{}: expected a tokenizer.json, a SentencePiece model or llama2.c's tokenizer.bin, found none "
+                  "of them",
+                  where));
 }
 
 Tokenizer Tokenizer::from_pieces(const ScoredPieces& pieces, const PieceOptions& options, const std::string& where) {
@@ -146,6 +161,10 @@ std::optional<TokenId> Tokenizer::find(std::string_view piece) const {
 }
 
 bool Tokenizer::is_special(TokenId id) const { return parts_->is_special(id); }
+
+std::optional<TokenId> Tokenizer::bos() const { return parts_->bos; }
+
+std::optional<TokenId> Tokenizer::eos() const { return parts_->eos; }
 
 std::size_t Tokenizer::size() const { return static_cast<std::size_t>(parts_->max_id() + 1); }
 

@@ -35,18 +35,20 @@ struct EncodeOptions {
 /// Text for which the vocabulary has neither token, byte nor unknown token leaves no ids, as there.
 class Tokenizer {
  public:
-  /// Opens `tokenizer.json`, or `vocab.json` with `merges.txt`, in a model directory. Returns nothing when the
-  /// directory holds neither. Throws Error{model} naming file and key when what is there cannot be used.
+  /// Opens `tokenizer.json`, else `vocab.json` with `merges.txt`, else SentencePiece's `tokenizer.model`, in a model
+  /// directory; `tokenizer_config.json` beside it says what it leaves unsaid. Returns nothing when the directory holds
+  /// none of them. Throws Error{model} naming file and key when what is there cannot be used.
   [[nodiscard]] static std::optional<Tokenizer> open(const std::filesystem::path& directory);
 
   /// From the text of a `tokenizer.json` that is no file of its own; `where` begins every message.
   [[nodiscard]] static Tokenizer from_json(std::string_view text, const std::string& where);
 
-  /// From one file, which its content recognises: `tokenizer.json`, or llama2.c's `tokenizer.bin`. Throws Error{model}
-  /// naming the file when it is neither, or cannot be used.
+  /// From one file, which is known by its content: a `tokenizer.json`, a SentencePiece model, or llama2.c's
+  /// `tokenizer.bin`. Nothing beside it is read. Throws Error{model} naming the file when it is none of them, or cannot
+  /// be used.
   [[nodiscard]] static Tokenizer open_file(const std::filesystem::path& file);
 
-  /// From pieces with scores, as a GGUF file or llama2.c's `tokenizer.bin` holds them: byte-pair encoding by scores.
+  /// From pieces with scores, as a GGUF file or llama2.c's `tokenizer.bin` holds them, the way SentencePiece does it.
   /// Ids are places in the list. Control and unknown pieces become special tokens. Throws Error{model} that begins with
   /// `where` when a piece comes twice, a score is not finite, a byte is misspelled, an id is out of range, or a token
   /// that shall be added is not named.
@@ -69,6 +71,9 @@ class Tokenizer {
   /// The bytes that one token stands for by itself (" world"), special tokens included, no prefix space taken away.
   [[nodiscard]] std::string bytes(TokenId id) const;
   [[nodiscard]] std::optional<TokenId> find(std::string_view piece) const;
+  /// The tokens that begin and end a text, where the tokenizer's own files name them.
+  [[nodiscard]] std::optional<TokenId> bos() const;
+  [[nodiscard]] std::optional<TokenId> eos() const;
   /// False for an id that is not in the vocabulary.
   [[nodiscard]] bool is_special(TokenId id) const;
   /// One more than the largest id.

@@ -7,7 +7,7 @@
 
 namespace qkv {
 
-std::unique_ptr<const Tokenizer::Parts> Tokenizer::Parts::from_json(std::string_view text, const std::string& where) {
+std::unique_ptr<Tokenizer::Parts> Tokenizer::Parts::from_json(std::string_view text, const std::string& where) {
   using namespace tokenizing;
   auto document = read_tokenizer_document(text, where);
   const JsonReader file(where, std::move(document.rest));
