@@ -70,6 +70,56 @@ TEST_CASE("widen reads at any alignment", "[core]") {
   }
 }
 
+TEST_CASE("narrowing gives back every pattern that was widened", "[core]") {
+  for (const auto dtype : {DType::f16, DType::bf16}) {
+    int wrong = 0;
+    for (std::uint32_t pattern = 0; pattern < 0x10000U; ++pattern) {
+      const auto bits = static_cast<std::uint16_t>(pattern);
+      const auto number = dtype == DType::f16 ? widen_f16(bits) : widen_bf16(bits);
+      std::uint16_t back = 0;
+      narrow(dtype, &number, 1, reinterpret_cast<std::byte*>(&back));
+      const auto again = dtype == DType::f16 ? widen_f16(back) : widen_bf16(back);
+      wrong += (std::isnan(number) ? std::isnan(again) : back == bits) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("narrowing goes to the nearest, halfway to the even one", "[core]") {
+  // Between each value and the next one up: exactly halfway, and the f32 just below and just above that.
+  for (const auto dtype : {DType::f16, DType::bf16}) {
+    const auto widened = [&](std::uint32_t bits) {
+      return dtype == DType::f16 ? widen_f16(static_cast<std::uint16_t>(bits))
+                                 : widen_bf16(static_cast<std::uint16_t>(bits));
+    };
+    const std::uint32_t infinite = dtype == DType::f16 ? 0x7C00U : 0x7F80U;
+    int wrong = 0;
+    for (std::uint32_t bits = 0; bits < infinite; ++bits) {
+      const auto low = static_cast<double>(widened(bits));
+      const auto high = bits + 1 < infinite ? static_cast<double>(widened(bits + 1))
+                                            : 2.0 * low - static_cast<double>(widened(bits - 1));
+      const auto middle = static_cast<float>((low + high) / 2.0);
+      const std::array<float, 3> numbers{std::nextafterf(middle, 0.0F), middle, std::nextafterf(middle, HUGE_VALF)};
+      const std::array<std::uint32_t, 3> expected{bits, bits + (bits & 1U), bits + 1};
+      std::array<std::uint16_t, 3> found{};
+      narrow(dtype, numbers.data(), 3, reinterpret_cast<std::byte*>(found.data()));
+      for (std::size_t i = 0; i < 3; ++i) {
+        const float negative = -numbers.at(i);
+        std::uint16_t mirrored = 0;
+        narrow(dtype, &negative, 1, reinterpret_cast<std::byte*>(&mirrored));
+        wrong += found.at(i) == expected.at(i) && mirrored == (expected.at(i) | 0x8000U) ? 0 : 1;
+      }
+    }
+    CHECK(wrong == 0);
+    const auto limit = smallest_infinite(dtype);
+    std::array<std::uint16_t, 2> found{};
+    const std::array<float, 2> numbers{std::nextafterf(limit, 0.0F), limit};
+    narrow(dtype, numbers.data(), 2, reinterpret_cast<std::byte*>(found.data()));
+    CHECK(found == std::array{static_cast<std::uint16_t>(infinite - 1), static_cast<std::uint16_t>(infinite)});
+  }
+  CHECK(std::isinf(smallest_infinite(DType::f32)));
+}
+
 TEST_CASE("dtypes know their name and size, and which of them weights may have", "[core]") {
   struct Fact {
     DType dtype;

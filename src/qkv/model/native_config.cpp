@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "qkv/core/utf8.hpp"
 #include "qkv/model/choices.hpp"
 #include "qkv/model/config_keys.hpp"
 
@@ -319,6 +320,7 @@ Config read_native_config(const JsonReader& reader) {
 
 ordered_json native_config_json(Config config) {
   ordered_json object{{"model_type", "qkv"}};
+  config.name = replace_invalid_utf8(config.name);
   list(FieldWriter(object), config);
   return object;
 }
