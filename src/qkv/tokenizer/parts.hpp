@@ -17,6 +17,8 @@
 
 namespace qkv {
 
+class GgufFile;
+
 /// The components of a tokenizer, in the order in which text goes through them; the decoder works the other way.
 struct Tokenizer::Parts {
   tokenizing::AddedTokens added;
@@ -46,6 +48,10 @@ struct Tokenizer::Parts {
 
   /// From the text of a `tokenizer.json`; `where` begins every message.
   static std::unique_ptr<Parts> from_json(std::string_view text, const std::string& where);
+  /// From what such a file holds.
+  static std::unique_ptr<Parts> from_document(tokenizing::TokenizerDocument document, const std::string& where);
+  /// From the metadata of a GGUF file; null where it says that there is no vocabulary.
+  static std::unique_ptr<Parts> from_gguf(const GgufFile& file);
   /// From the two files that GPT-2 was first published with.
   static std::unique_ptr<Parts> from_gpt2_files(const std::filesystem::path& vocabulary,
                                                 const std::filesystem::path& merges);

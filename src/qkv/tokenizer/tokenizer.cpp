@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "qkv/core/error.hpp"
+#include "qkv/io/formats/gguf.hpp"
 #include "qkv/io/mapped_file.hpp"
 #include "qkv/tokenizer/parts.hpp"
 
@@ -51,7 +52,15 @@ bool may_exist(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::optional<Tokenizer> Tokenizer::open(const std::filesystem::path& directory) {
+std::optional<Tokenizer> Tokenizer::open(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return open_directory(path);
+  if (!GgufFile::recognises(path)) return open_file(path);
+  auto parts = Parts::from_gguf(*GgufFile::open(path));
+  return parts ? std::optional(Tokenizer(std::move(parts))) : std::nullopt;
+}
+
+std::optional<Tokenizer> Tokenizer::open_directory(const std::filesystem::path& directory) {
   const auto whole = directory / "tokenizer.json";
   const auto vocabulary = directory / "vocab.json";
   const auto merges = directory / "merges.txt";
@@ -83,6 +92,10 @@ Tokenizer Tokenizer::from_json(std::string_view text, const std::string& where) 
 }
 
 Tokenizer Tokenizer::open_file(const std::filesystem::path& path) {
+  if (GgufFile::recognises(path)) {
+    if (auto parts = Parts::from_gguf(*GgufFile::open(path))) return Tokenizer(std::move(parts));
+    throw Error(ErrorCode::model, fmt::format("{}: expected a tokenizer in the metadata, found none", path.string()));
+  }
   const MappedFile file(path);
   const auto bytes = tokenizing::text_of(file.bytes());
   const auto where = path.string();

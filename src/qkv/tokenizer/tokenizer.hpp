@@ -36,16 +36,17 @@ struct EncodeOptions {
 class Tokenizer {
  public:
   /// Opens `tokenizer.json`, else `vocab.json` with `merges.txt`, else SentencePiece's `tokenizer.model`, in a model
-  /// directory; `tokenizer_config.json` beside it says what it leaves unsaid. Returns nothing when the directory holds
-  /// none of them. Throws Error{model} naming file and key when what is there cannot be used.
-  [[nodiscard]] static std::optional<Tokenizer> open(const std::filesystem::path& directory);
+  /// directory, where `tokenizer_config.json` beside it says what it leaves unsaid; or the tokenizer that a file is or
+  /// holds. Returns nothing when there is none. Throws Error{model} naming file and key when what is there cannot be
+  /// used.
+  [[nodiscard]] static std::optional<Tokenizer> open(const std::filesystem::path& path);
 
   /// From the text of a `tokenizer.json` that is no file of its own; `where` begins every message.
   [[nodiscard]] static Tokenizer from_json(std::string_view text, const std::string& where);
 
-  /// From one file, which is known by its content: a `tokenizer.json`, a SentencePiece model, or llama2.c's
-  /// `tokenizer.bin`. Nothing beside it is read. Throws Error{model} naming the file when it is none of them, or cannot
-  /// be used.
+  /// From one file, which is known by its content: a `tokenizer.json`, a SentencePiece model, llama2.c's
+  /// `tokenizer.bin`, or GGUF with a tokenizer in its metadata. Nothing beside it is read. Throws Error{model} naming
+  /// the file when it is none of them, or cannot be used.
   [[nodiscard]] static Tokenizer open_file(const std::filesystem::path& file);
 
   /// From pieces with scores, as a GGUF file or llama2.c's `tokenizer.bin` holds them, the way SentencePiece does it.
@@ -84,6 +85,7 @@ class Tokenizer {
  private:
   friend class StreamDecoder;
   struct Parts;
+  static std::optional<Tokenizer> open_directory(const std::filesystem::path& directory);
   explicit Tokenizer(std::unique_ptr<const Parts> parts);
   std::unique_ptr<const Parts> parts_;
 };

@@ -8,8 +8,12 @@
 namespace qkv {
 
 std::unique_ptr<Tokenizer::Parts> Tokenizer::Parts::from_json(std::string_view text, const std::string& where) {
+  return from_document(tokenizing::read_tokenizer_document(text, where), where);
+}
+
+std::unique_ptr<Tokenizer::Parts> Tokenizer::Parts::from_document(tokenizing::TokenizerDocument document,
+                                                                  const std::string& where) {
   using namespace tokenizing;
-  auto document = read_tokenizer_document(text, where);
   const JsonReader file(where, std::move(document.rest));
   auto parts = std::make_unique<Parts>();
   // "truncation" and "padding" are about batches of texts for training; "version" has been the same ever since.
