@@ -166,7 +166,8 @@ TEST_CASE("metadata that changes the arithmetic and is not understood is refused
   for (const auto* key : {"llama.expert_count", "llama.expert_used_count", "llama.attn_logit_softcapping",
                           "llama.attention.sliding_window", "llama.whatever", "other.key"})
     llama_refused(set(key, 8U), {fmt::format("key '{}'", key), "is not understood", "--ignore-key"});
-  llama_refused(set("llama.rope.scaling.type", "yarn"), {"key 'llama.rope.scaling.type'", "none, linear", "yarn"});
+  llama_refused(set("llama.rope.scaling.type", "longrope"),
+                {"key 'llama.rope.scaling.type'", "none, linear, yarn", "longrope"});
   llama_refused(set("llama.rope.dimension_count", 2U), {"key 'llama.rope.dimension_count'", "whole heads of 4"});
   llama_refused(set("llama.attention.value_length", 2U), {"key 'llama.attention.value_length'", "4, as for keys"});
   llama_refused(set("general.type", "adapter"), {"key 'general.type'", "\"model\""});
@@ -210,15 +211,28 @@ TEST_CASE("rotary rates are stretched as keys or the tensor of factors say", "[m
   old.number("llama.rope.scale_linear", 2.0F);
   CHECK(load(old).config().position.rotary.scaling.factor == 2.0);
 
-  // Heads of 4 have two pairs, whose waves of 6 and 628 positions the rule leaves as they are.
+  auto yarn = tiny_llama_gguf();
+  yarn.text("llama.rope.scaling.type", "yarn");
+  yarn.number("llama.rope.scaling.factor", 4.0F);
+  yarn.number("llama.rope.scaling.original_context_length", 8U);
+  const auto scaling = load(yarn).config().position.rotary.scaling;
+  CHECK(scaling.kind == RotaryScaling::Kind::yarn);
+  CHECK(scaling.original_n_ctx == 8.0);
+
+  // Heads of 4 have two pairs, whose rates are 1 and 0.01 before they are divided.
   auto factors = tiny_llama_gguf();
-  factors.tensors.push_back({"rope_freqs.weight", {2}, 0, bytes_of({1.0F, 1.0F})});
-  CHECK(load(factors).config().position.rotary.scaling.kind == RotaryScaling::Kind::llama3);
-  factors.tensor("rope_freqs.weight").bytes = bytes_of({1.0F, 3.0F});
-  refuse(factors, [](TinyGguf&) {}, {"tensor 'rope_freqs.weight'", "llama3 rule", "found 3"});
-  factors.tensor("rope_freqs.weight").shape = {1, 2};
+  factors.tensors.push_back({"rope_freqs.weight", {2}, 0, bytes_of({1.0F, 8.0F})});
+  for (const bool long_text : {false, true}) {
+    const auto rates = rotary_rates(load(factors).config().position.rotary, long_text);
+    CHECK(rates == std::vector<double>{1.0, 0.01 / 8.0});
+  }
+  for (const auto wrong : {0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    factors.tensor("rope_freqs.weight").bytes = bytes_of({1.0F, wrong});
+    refuse(factors, [](TinyGguf&) {}, {"tensor 'rope_freqs.weight'", "expected factors from 0.001"});
+  }
+  factors.tensor("rope_freqs.weight") = {"rope_freqs.weight", {1, 2}, 0, bytes_of({1.0F, 1.0F})};
   refuse(factors, [](TinyGguf&) {}, {"tensor 'rope_freqs.weight'", "expected f32 [2]"});
-  factors.tensor("rope_freqs.weight") = {"rope_freqs.weight", {2}, 0, bytes_of({1.0F, 1.0F})};
+  factors.tensor("rope_freqs.weight").shape = {2};
   refuse(factors, set("llama.rope.scale_linear", 2.0F), {"tensor 'rope_freqs.weight'", "beside a scaling"});
 }
 

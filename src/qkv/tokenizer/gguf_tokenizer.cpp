@@ -33,7 +33,7 @@ constexpr std::array<PreTokenizerName, 24> pre_tokenizers{{
     {"gpt-2", Words::gpt2},
     {"phi-2", Words::gpt2},
     {"mpt", Words::gpt2},
-    {"olmo", Words::gpt2},
+    {"olmo", Words::gpt2, false, false, true},
     {"jais", Words::gpt2},
     {"jina-es", Words::gpt2},
     {"jina-de", Words::gpt2},

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "qkv/core/error.hpp"
-#include "qkv/model/config.hpp"
 #include "qkv/model/config_keys.hpp"
 
 namespace qkv {
@@ -16,11 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The numbers of the one rule that is ever kept as a tensor of factors; only the factor itself differs.
-constexpr double low_frequency_factor = 1.0;
-constexpr double high_frequency_factor = 4.0;
-constexpr double original_n_ctx = 8192.0;
-constexpr double factor_tolerance = 1e-4;  // relative; the factors are f32, computed in f32
+constexpr NumberRange factor_range{1e-3, 1e6};
 
 class RotaryReader {
  public:
@@ -39,18 +32,21 @@ class RotaryReader {
 
   /// `rope_scaling` as the keys say; null where there is none.
   [[nodiscard]] json scaling() const {
-    for (const auto* note : {"rope.scaling.original_context_length", "rope.scaling.finetuned"})
-      metadata_.ignore(key(note));  // for kinds that are refused by their type
-    const auto factor = metadata_.number_or(key("rope.scaling.factor"), 1.0, {1e-3, 1e6});
-    const auto old_factor = metadata_.number_or(key("rope.scale_linear"), 1.0, {1e-3, 1e6});
+    const auto factor = metadata_.number_or(key("rope.scaling.factor"), 1.0, factor_range);
+    const auto old_factor = metadata_.number_or(key("rope.scale_linear"), 1.0, factor_range);
+    const auto n_ctx = metadata_.integer_or(key("context_length"), context_range.max, context_range);
+    const auto original = metadata_.integer_or(key("rope.scaling.original_context_length"), n_ctx, context_range);
+    metadata_.ignore(key("rope.scaling.finetuned"));  // whether the model was trained with it
     const auto type = metadata_.text_or(key("rope.scaling.type"), factor == 1.0 ? "none" : "linear");
-    if (type != "none" && type != "linear") metadata_.fail(key("rope.scaling.type"), "one of none, linear");
-    if (type == "linear" && factor != 1.0) return {{"rope_type", "linear"}, {"factor", factor}};
+    if (type == "yarn")
+      return {{"rope_type", type}, {"factor", factor}, {"original_max_position_embeddings", original}};
+    if (type != "none" && type != "linear") metadata_.fail(key("rope.scaling.type"), "one of none, linear, yarn");
+    if (type == "linear" && factor != 1.0) return {{"rope_type", type}, {"factor", factor}};
     if (old_factor != 1.0) return {{"rope_type", "linear"}, {"factor", old_factor}};
     return nullptr;
   }
 
-  /// `rope_scaling` that gives the factors of the tensor.
+  /// `rope_scaling` with the factors of the tensor, by which the rates of all texts are divided.
   [[nodiscard]] json scaling_of(const StoredTensor& tensor) const {
     const auto where = fmt::format("{}: tensor '{}'", file_.where(), tensor.name);
     const Shape expected{head_dim() / 2};
@@ -59,23 +55,15 @@ class RotaryReader {
                                                 name_of(tensor.dtype), to_string(tensor.shape)));
     std::vector<float> factors(static_cast<std::size_t>(tensor.shape[0]));
     widen(tensor.dtype, tensor.bytes.data(), factors.size(), factors.data());
-    RotaryConfig plain;
-    plain.theta = metadata_.number_or(key("rope.freq_base"), plain.theta, {1.0, 1e12});
-    plain.n_rotated = 2 * tensor.shape[0];
-    auto stretched = plain;
-    stretched.scaling = {RotaryScaling::Kind::llama3, *std::max_element(factors.begin(), factors.end()),
-                         low_frequency_factor, high_frequency_factor, original_n_ctx};
-    const auto rates = rotary_rates(plain);
-    const auto wanted = rotary_rates(stretched);
-    for (std::size_t i = 0; i < factors.size(); ++i)
-      if (!(std::abs(rates[i] / wanted[i] / factors[i] - 1.0) < factor_tolerance))
-        throw Error(ErrorCode::model, fmt::format("{}: expected the factors of the llama3 rule ({} at {}), found {}",
-                                                  where, rates[i] / wanted[i], i, factors[i]));
-    return {{"rope_type", "llama3"},
-            {"factor", stretched.scaling.factor},
-            {"low_freq_factor", low_frequency_factor},
-            {"high_freq_factor", high_frequency_factor},
-            {"original_max_position_embeddings", static_cast<std::int64_t>(original_n_ctx)}};
+    for (const auto factor : factors)
+      if (!(factor >= factor_range.min && factor <= factor_range.max))
+        throw Error(ErrorCode::model, fmt::format("{}: expected factors from {} to {}, found {}", where,
+                                                  factor_range.min, factor_range.max, factor));
+    return {{"rope_type", "longrope"},
+            {"short_factor", factors},
+            {"long_factor", factors},
+            {"attention_factor", 1.0},
+            {"original_max_position_embeddings", metadata_.integer(key("context_length"), context_range)}};
   }
 
  private:
