@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "qkv/ops/linear.hpp"
 #include "support/catch.hpp"
 #include "support/guarded_matrix.hpp"
 
@@ -64,28 +63,6 @@ TEST_CASE("matmul_transposed equals the naive product, scaled, and stays inside 
     CHECK(difference(p, a, b, true, static_cast<double>(0.37F), {}, c) < 1e-5);
     CHECK((a.guards_intact() && b.guards_intact() && c.guards_intact()));
   }
-}
-
-TEST_CASE("every linear backend equals the naive map, in both layouts, with and without bias", "[ops]") {
-  Numbers numbers(3);
-  REQUIRE_FALSE(ops::linear_backends().empty());
-  for (const auto& backend : ops::linear_backends())
-    for (const auto& p : products)
-      for (const auto layout : {ops::Layout::out_in, ops::Layout::in_out})
-        for (const bool with_bias : {false, true}) {
-          const bool transposed = layout == ops::Layout::out_in;
-          CAPTURE(backend.name, p.rows, p.inner, p.cols, transposed, with_bias);
-          GuardedMatrix x(p.rows, p.inner, 3);
-          GuardedMatrix W(transposed ? p.cols : p.inner, transposed ? p.inner : p.cols, 2);
-          GuardedMatrix y(p.rows, p.cols, 5);
-          const auto bias = with_bias ? numbers.many(static_cast<std::size_t>(p.cols)) : std::vector<float>();
-          const ops::Linear linear(backend, {W.fill(numbers).view(), layout}, bias);
-          CHECK(linear.in() == p.inner);
-          CHECK(linear.out() == p.cols);
-          linear.apply(x.fill(numbers).view(), y.view());
-          CHECK(difference(p, x, W, transposed, 1.0, bias, y) < 1e-5);
-          CHECK((x.guards_intact() && W.guards_intact() && y.guards_intact()));
-        }
 }
 
 }  // namespace qkv::test

@@ -3,6 +3,7 @@
 #include "qkv/tensor/dtype.hpp"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -141,6 +142,32 @@ TEST_CASE("dtypes know their name and size, and which of them weights may have",
   }
   CHECK_FALSE(dtype_from_name("f8_e4m3").has_value());
   CHECK_FALSE(dtype_from_name("").has_value());
+}
+
+TEST_CASE("rounding to bf16 finds the nearest, and the even one of two", "[tensor]") {
+  const auto round_one = [](float number) {
+    std::uint16_t bits = 0;
+    round_to_bf16(&number, 1, &bits);
+    return bits;
+  };
+  for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const auto exact = widen_bf16(static_cast<std::uint16_t>(bits));
+    if (std::isnan(exact)) {
+      CHECK(std::isnan(widen_bf16(round_one(exact))));
+      continue;
+    }
+    const auto next = widen_bf16(static_cast<std::uint16_t>(bits + 1));
+    const auto even = static_cast<std::uint16_t>(bits + (bits & 1U));
+    REQUIRE(round_one(exact) == bits);
+    if (std::isinf(exact) || std::isinf(next)) continue;
+    const auto middle = static_cast<float>((static_cast<double>(exact) + static_cast<double>(next)) / 2.0);
+    REQUIRE(round_one(middle) == even);
+    REQUIRE(round_one(std::nextafter(middle, exact)) == bits);
+    REQUIRE(round_one(std::nextafter(middle, next)) == static_cast<std::uint16_t>(bits + 1));
+  }
+  CHECK(round_one(3.4e38F) == 0x7F80U);  // beyond the largest finite one
+  CHECK(std::isnan(widen_bf16(round_one(std::bit_cast<float>(0x7FFFFFFFU)))));
+  CHECK(std::isnan(widen_bf16(round_one(std::bit_cast<float>(0x7F800001U)))));
 }
 
 }  // namespace qkv::test

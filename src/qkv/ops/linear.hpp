@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "qkv/tensor/matrix.hpp"
@@ -21,39 +22,55 @@ struct LearnedMatrix {
   [[nodiscard]] std::int64_t in() const { return layout == Layout::out_in ? numbers.cols : numbers.rows; }
 };
 
+/// The arithmetic of a product. bf16: inputs and weights are rounded to it, to nearest even; their products are summed
+/// up in f32, and bias and outputs are f32.
+enum class Precision { f32, bf16 };
+/// "f32" or "bf16".
+[[nodiscard]] std::string_view name_of(Precision precision);
+
 /// How one backend multiplies by one learned matrix. It may keep the matrix in any form it likes.
 class LinearKernel {
  public:
   virtual ~LinearKernel() = default;
-  /// y += x Wᵀ;  x [T, in], y [T, out].
-  virtual void add_product(ConstMatrixView x, MatrixView y) const = 0;
+  /// y = x Wᵀ + b;  x [T, in], y [T, out].
+  virtual void apply(ConstMatrixView x, MatrixView y) const = 0;
 };
 
 /// Who multiplies by the learned matrices.
 struct LinearBackend {
   std::string_view name;
-  std::unique_ptr<LinearKernel> (*prepare)(const LearnedMatrix& matrix);
+  std::span<const Precision> precisions;  // that it offers
+  bool packs;                             // keeps each matrix in a form of its own: the loaded one may go afterwards
+  bool (*is_fast)(Precision precision);   // whether this processor has instructions for what it does
+  std::string (*library)();               // whose code it is, with a version
+  /// `bias` is [out] or empty; it must outlive the kernel, and so must the matrix unless the backend packs. The
+  /// precision is one that is offered.
+  std::unique_ptr<LinearKernel> (*prepare)(const LearnedMatrix& matrix, std::span<const float> bias,
+                                           Precision precision);
+
+  [[nodiscard]] bool offers(Precision precision) const;
 };
 
-/// The backends built in, the preferred one first. A new backend is one more file under backends/ and a line here.
+/// The backends built in, the fastest for large matrices first, the one that multiplies by the loaded numbers as they
+/// lie last. A new backend is one more file under backends/ and a line here.
 [[nodiscard]] std::span<const LinearBackend> linear_backends();
 
 /// A learned linear map, y = x Wᵀ + b.
 class Linear {
  public:
   Linear() = default;
-  /// `bias` is [out] or empty. Both must outlive the map, unless the backend keeps a form of its own.
-  Linear(const LinearBackend& backend, const LearnedMatrix& matrix, std::span<const float> bias);
+  /// As LinearBackend::prepare says.
+  Linear(const LinearBackend& backend, const LearnedMatrix& matrix, std::span<const float> bias,
+         Precision precision = Precision::f32);
 
   /// y = x Wᵀ + b;  x [T, in], y [T, out].
-  void apply(ConstMatrixView x, MatrixView y) const;
+  void apply(ConstMatrixView x, MatrixView y) const { kernel_->apply(x, y); }
 
   [[nodiscard]] std::int64_t out() const { return out_; }
   [[nodiscard]] std::int64_t in() const { return in_; }
 
  private:
   std::unique_ptr<LinearKernel> kernel_;
-  std::span<const float> bias_;
   std::int64_t out_ = 0;
   std::int64_t in_ = 0;
 };

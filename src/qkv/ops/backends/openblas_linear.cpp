@@ -1,6 +1,7 @@
 #include "qkv/ops/backends/openblas_linear.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "qkv/ops/backends/blas.hpp"
@@ -13,16 +14,16 @@ constexpr std::int64_t small_matrix = std::int64_t{1} << 18U;  // numbers: the M
 
 class OpenBlasLinear : public LinearKernel {
  public:
-  explicit OpenBlasLinear(const LearnedMatrix& matrix)
-      : matrix_(matrix), small_(matrix.out() * matrix.in() <= small_matrix) {
+  OpenBlasLinear(const LearnedMatrix& matrix, std::span<const float> bias)
+      : matrix_(matrix), bias_(bias), small_(matrix.out() * matrix.in() <= small_matrix) {
     if (small_ && matrix.layout == Layout::out_in) transpose();
   }
 
-  void add_product(ConstMatrixView x, MatrixView y) const override {
+  void apply(ConstMatrixView x, MatrixView y) const override {
     if (small_ && x.rows > 1)
-      add_in_blocks(x, y);
+      multiply_in_blocks(x, y);
     else
-      add(x, y);
+      multiply(x, y);
   }
 
  private:
@@ -38,27 +39,28 @@ class OpenBlasLinear : public LinearKernel {
     matrix_ = {to, Layout::in_out};
   }
 
-  void add(ConstMatrixView x, MatrixView y) const {
+  void multiply(ConstMatrixView x, MatrixView y) const {
+    for (std::int64_t t = 0; !bias_.empty() && t < y.rows; ++t) std::copy(bias_.begin(), bias_.end(), y.row(t).begin());
+    const float beta = bias_.empty() ? 0.0F : 1.0F;
     if (matrix_.layout == Layout::out_in)
-      blas::multiply_transposed(1.0F, x, matrix_.numbers, 1.0F, y);
+      blas::multiply_transposed(1.0F, x, matrix_.numbers, beta, y);
     else
-      blas::multiply(1.0F, x, matrix_.numbers, 1.0F, y);
+      blas::multiply(1.0F, x, matrix_.numbers, beta, y);
   }
 
   /// Always so many rows, a last block filled up with zeros: a row then comes out the same, bit for bit, however many
   /// there are, which the library promises for no other way of calling it. For a small matrix this costs nothing.
-  void add_in_blocks(ConstMatrixView x, MatrixView y) const {
+  void multiply_in_blocks(ConstMatrixView x, MatrixView y) const {
     std::int64_t row = 0;
     for (; row + block_rows <= x.rows; row += block_rows)
-      add(x.rows_window(row, block_rows), y.rows_window(row, block_rows));
+      multiply(x.rows_window(row, block_rows), y.rows_window(row, block_rows));
     const auto rest = x.rows - row;
     if (rest == 0) return;
     std::vector<float> numbers(static_cast<std::size_t>(block_rows * (x.cols + y.cols)), 0.0F);
     const MatrixView filled_x(numbers.data(), block_rows, x.cols);
     const MatrixView filled_y(numbers.data() + block_rows * x.cols, block_rows, y.cols);
     copy(x.rows_window(row, rest), filled_x);
-    copy(y.rows_window(row, rest), filled_y);
-    add(filled_x, filled_y);
+    multiply(filled_x, filled_y);
     copy(filled_y.rows_window(0, rest), y.rows_window(row, rest));
   }
 
@@ -67,6 +69,7 @@ class OpenBlasLinear : public LinearKernel {
   }
 
   LearnedMatrix matrix_;
+  std::span<const float> bias_;
   bool small_;
   Buffer transposed_;
 };
@@ -74,8 +77,14 @@ class OpenBlasLinear : public LinearKernel {
 }  // namespace
 
 LinearBackend openblas_linear() {
-  return {"openblas", [](const LearnedMatrix& matrix) -> std::unique_ptr<LinearKernel> {
-            return std::make_unique<OpenBlasLinear>(matrix);
+  static constexpr std::array precisions{Precision::f32};
+  return {"openblas",
+          precisions,
+          false,
+          [](Precision) { return true; },
+          [] { return blas::library(); },
+          [](const LearnedMatrix& matrix, std::span<const float> bias, Precision) -> std::unique_ptr<LinearKernel> {
+            return std::make_unique<OpenBlasLinear>(matrix, bias);
           }};
 }
 
