@@ -34,6 +34,12 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
+/// Every precision, whether or not a backend that is built in offers it: which one does is found when a model is
+/// opened.
+std::vector<std::string> precision_names() {
+  return {std::string(ops::name_of(ops::Precision::f32)), std::string(ops::name_of(ops::Precision::bf16))};
+}
+
 }  // namespace
 
 CLI::Option* ModelOptions::add_model_to(CLI::App& command) {
@@ -56,7 +62,7 @@ void ModelOptions::add_to(CLI::App& command) {
 
 void ModelOptions::add_arithmetic_to(CLI::App& command) {
   add_name(command, "--backend", backend, backend_names(), "Who multiplies by the weights");
-  add_name(command, "--precision", precision, {"f32"}, "Arithmetic of the linear layers");
+  add_name(command, "--precision", precision, precision_names(), "Arithmetic of the linear layers");
 }
 
 fs::path ModelOptions::path() const {
@@ -66,7 +72,8 @@ fs::path ModelOptions::path() const {
 }
 
 LoadOptions ModelOptions::load_options(ProgressLine& line) const {
-  LoadOptions options{backend, ignored_keys, true, nullptr};
+  const auto arithmetic = precision == "bf16" ? ops::Precision::bf16 : ops::Precision::f32;
+  LoadOptions options{backend, arithmetic, ignored_keys, true, nullptr};
   if (log::shows_progress())
     options.progress = [&line](std::int64_t done, std::int64_t total) {
       if (line.is_due())
@@ -80,8 +87,9 @@ Model ModelOptions::load() const {
   const auto options = load_options(line);
   const auto begun = Clock::now();
   auto opened = Model::load(path(), options);
-  log::debug(fmt::format("{}: family {}, {} tensors ({}), opened in {:.1f} ms", opened.path().string(),
-                         opened.config().family, opened.tensors().size(), opened.format(),
+  log::debug(fmt::format("{}: family {}, {} tensors ({}), backend {}, {}, opened in {:.1f} ms", opened.path().string(),
+                         opened.config().family, opened.tensors().size(), opened.format(), opened.backend(),
+                         ops::name_of(opened.precision()),
                          std::chrono::duration<double, std::milli>(Clock::now() - begun).count()));
   return opened;
 }

@@ -41,7 +41,13 @@ Build build() {
 
 std::string version_text() {
   std::string backends;
-  for (const auto& backend : ops::linear_backends()) backends += fmt::format(" {}", backend.name);
+  for (const auto& backend : ops::linear_backends()) {
+    backends += fmt::format("{}{} (", backends.empty() ? " " : ", ", backend.name);
+    for (const auto precision : backend.precisions)
+      backends += fmt::format("{}{}", precision == backend.precisions.front() ? "" : ", ", ops::name_of(precision));
+    if (backend.packs) backends += fmt::format("; {}", backend.library());
+    backends += ")";
+  }
   const auto built = build();
   return fmt::format("qkv {}\ncompiler: {}\nBLAS: {}\nBLAS kernel: {}\nSIMD: {}\nbackends:{}", built.version,
                      built.compiler, built.blas, built.blas_kernel, built.simd, backends);

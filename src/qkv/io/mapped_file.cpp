@@ -78,4 +78,12 @@ void read_pages(std::span<const std::byte> range) {
   }
 }
 
+void release_pages(std::span<const std::byte> range) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<std::uintptr_t>(range.data());
+  const auto begin = (address + page - 1) / page * page;
+  const auto end = (address + range.size()) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // a hint: may fail
+}
+
 }  // namespace qkv

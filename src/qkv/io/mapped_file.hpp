@@ -27,4 +27,7 @@ class MappedFile {
 /// Reads the pages of a mapped range into memory now, so that nobody waits for them later.
 void read_pages(std::span<const std::byte> range);
 
+/// Lets the whole pages of a mapped range go. When they are touched again they come from the file.
+void release_pages(std::span<const std::byte> range);
+
 }  // namespace qkv

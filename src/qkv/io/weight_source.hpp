@@ -33,6 +33,9 @@ class WeightSource {
   [[nodiscard]] virtual bool knows_shapes() const { return true; }
   /// What the tensor is called here that a family asks for by its published name.
   [[nodiscard]] virtual std::string name_in_file(const std::string& published) const { return published; }
+  /// The bytes of a tensor are not needed for a while. What is mapped leaves memory, and is read again when it is
+  /// touched.
+  virtual void release(const StoredTensor&) const {}
 };
 
 /// Binary search by name; null when there is none.

@@ -116,11 +116,11 @@ class TensorWriting {
 };
 
 /// A reader of its own for each tensor, so that what had to be widened is gone with it.
-void write_tensor(const ConvertedTensor& tensor, WeightWriter& writer,
+void write_tensor(const WeightSource& source, const ConvertedTensor& tensor, WeightWriter& writer,
                   const std::function<void(std::int64_t)>& written) {
   LoadOptions options;
   options.read_weights = false;
-  WeightReader reader(options, ops::linear_backends().front(), 0);
+  WeightReader reader(options, ops::linear_backends().back(), source);
   const auto numbers = reader.matrix(tensor.from);
   writer.begin(tensor.planned);
   TensorWriting writing(tensor.planned, writer, written);
@@ -177,7 +177,7 @@ void write_converted(const ModelFiles& files, const ConversionPlan& plan, Weight
     told = done;
     progress(done, total);
   };
-  for (const auto& tensor : plan.tensors) write_tensor(tensor, *writer, written);
+  for (const auto& tensor : plan.tensors) write_tensor(*files.source, tensor, *writer, written);
   writer->finish();
 }
 

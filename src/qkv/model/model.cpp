@@ -1,35 +1,20 @@
 #include "qkv/model/model.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
-#include "qkv/core/error.hpp"
+#include "qkv/model/backend_choice.hpp"
 #include "qkv/model/family.hpp"
 #include "qkv/model/random_weights.hpp"
 #include "qkv/model/weight_reader.hpp"
 
 namespace qkv {
-namespace {
-
-const ops::LinearBackend& find_backend(std::string_view name) {
-  const auto backends = ops::linear_backends();
-  if (name == "auto") return backends.front();
-  std::string names;
-  for (const auto& backend : backends) {
-    if (backend.name == name) return backend;
-    names += fmt::format(", {}", backend.name);
-  }
-  throw Error(ErrorCode::usage, fmt::format("backend: expected one of auto{}, found {}", names, name));
-}
-
-}  // namespace
 
 /// Reads what was found to be complete.
 void Model::take(ModelFiles files, const LoadOptions& options) {
-  const auto& backend = find_backend(options.backend);
+  const auto& backend = choose_backend(options, files.config);
   backend_ = backend.name;
-  WeightReader numbers(options, backend, files.byte_count());
+  precision_ = options.precision;
+  WeightReader numbers(options, backend, *files.source);
   const auto& weights = files.weights;
   tokens_ = numbers.matrix(weights.tokens);
   if (weights.positions) positions_ = numbers.matrix(*weights.positions);

@@ -17,14 +17,15 @@
 namespace qkv {
 
 struct LoadOptions {
-  std::string backend = "auto";           // who multiplies by the learned matrices
-  std::vector<std::string> ignored_keys;  // keys of the config to let through though nobody understands them
-  bool read_weights = true;               // false: check everything, but leave the numbers on disk until they are used
+  std::string backend = "auto";                    // who multiplies by the learned matrices
+  ops::Precision precision = ops::Precision::f32;  // of the linear layers
+  std::vector<std::string> ignored_keys;           // keys of the config to let through though nobody understands them
+  bool read_weights = true;  // false: check everything, but leave the numbers on disk until they are used
   std::function<void(std::int64_t done, std::int64_t total)> progress;  // bytes of weights read
 };
 
 /// A model, opened and checked: what it computes (Config) and its learned numbers, mapped from the files where they are
-/// f32, widened exactly where not. Immutable; any number of sessions may share it.
+/// f32, widened exactly where not, or packed as the backend likes. Immutable; any number of sessions may share it.
 class Model {
  public:
   /// Opens a model directory, or a file that holds a whole model. Throws Error{model} naming file, key or tensor when
@@ -56,6 +57,7 @@ class Model {
   /// For people: the format of the weights, every stored tensor, and those that were not needed.
   [[nodiscard]] std::string_view format() const { return format_; }
   [[nodiscard]] std::string_view backend() const { return backend_; }
+  [[nodiscard]] ops::Precision precision() const { return precision_; }
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return source_->tensors(); }
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
@@ -66,6 +68,7 @@ class Model {
   std::filesystem::path path_;
   std::string_view format_;
   std::string_view backend_;
+  ops::Precision precision_ = ops::Precision::f32;
   Config config_;
   std::shared_ptr<const WeightSource> source_;  // the views below point into it,
   std::vector<Buffer> widened_;                 // or into these

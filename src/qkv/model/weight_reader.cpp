@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "qkv/io/mapped_file.hpp"
 
@@ -16,33 +17,54 @@ bool can_stay_mapped(const StoredTensor& tensor) {
 
 }  // namespace
 
-/// Reads a tensor in chunks, so that progress can be told.
-const float* WeightReader::read(const StoredTensor& tensor) {
+WeightReader::WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, const WeightSource& source)
+    : options_(options), backend_(backend), source_(source) {
+  for (const auto& tensor : source.tensors()) total_bytes_ += static_cast<std::int64_t>(tensor.bytes.size());
+}
+
+/// Reads a tensor in chunks, so that progress can be told. What cannot stay where it is comes into `widened`.
+const float* WeightReader::read(const StoredTensor& tensor, Buffer& widened) {
   const bool mapped = can_stay_mapped(tensor);
   if (mapped && !options_.read_weights) return reinterpret_cast<const float*>(tensor.bytes.data());
   const auto width = size_of(tensor.dtype);
   const auto chunk_bytes = most_chunk_bytes / width * width;
   const auto length = block_length(tensor.dtype);
-  const auto* numbers = mapped ? reinterpret_cast<const float*>(tensor.bytes.data()) : nullptr;
-  float* to = nullptr;
-  if (!mapped)
-    numbers = to = widened_.emplace_back(static_cast<std::int64_t>(tensor.bytes.size() / width * length)).data();
+  if (!mapped) widened = Buffer(static_cast<std::int64_t>(tensor.bytes.size() / width * length));
   for (std::size_t at = 0; at < tensor.bytes.size(); at += chunk_bytes) {
     const auto chunk = tensor.bytes.subspan(at, std::min(chunk_bytes, tensor.bytes.size() - at));
     if (mapped)
       read_pages(chunk);
     else
-      widen(tensor.dtype, chunk.data(), chunk.size() / width * length, to + at / width * length);
-    read_bytes_ += static_cast<std::int64_t>(chunk.size());
+      widen(tensor.dtype, chunk.data(), chunk.size() / width * length, widened.data() + at / width * length);
+    read_bytes_ = std::min(read_bytes_ + static_cast<std::int64_t>(chunk.size()), total_bytes_);
     if (options_.progress) options_.progress(read_bytes_, total_bytes_);
   }
-  return numbers;
+  return mapped ? reinterpret_cast<const float*>(tensor.bytes.data()) : widened.data();
 }
 
 const float* WeightReader::numbers(const StoredTensor& tensor) {
   const auto known = read_.find(&tensor);
   if (known != read_.end()) return known->second;
-  return read_[&tensor] = read(tensor);
+  Buffer widened;
+  const auto* numbers = read(tensor, widened);
+  if (widened.size() > 0) widened_.push_back(std::move(widened));
+  return read_[&tensor] = numbers;
+}
+
+/// Those of one tensor at a time: W_q, W_k and W_v may be parts of one.
+const float* WeightReader::passing_numbers(const StoredTensor& tensor) {
+  const auto kept = read_.find(&tensor);  // a tied head
+  if (kept != read_.end()) return kept->second;
+  if (passing_.tensor == &tensor) return passing_.numbers;
+  let_go();
+  passing_.tensor = &tensor;
+  passing_.numbers = read(tensor, passing_.widened);
+  return passing_.numbers;
+}
+
+void WeightReader::let_go() {
+  const auto gone = std::exchange(passing_, {});
+  if (gone.tensor != nullptr && read_.count(gone.tensor) == 0) source_.release(*gone.tensor);
 }
 
 std::span<const float> WeightReader::vector(const VectorRef& ref) {
@@ -64,19 +86,40 @@ const float* WeightReader::join(const JoinedTensors& parts, std::int64_t count) 
   return to;
 }
 
-/// Rows in groups are copied, once, so that everybody else sees an ordinary matrix.
-ConstMatrixView WeightReader::matrix(const MatrixRef& ref) {
-  if (!ref.joined.empty()) return {join(ref.joined, ref.rows * ref.cols), ref.rows, ref.cols, ref.cols};
-  const auto* first = numbers(*ref.tensor) + ref.first;
-  if (ref.groups.group == 0) return {first, ref.rows, ref.cols, ref.stride};
-  const auto gathered = widened_.emplace_back(ref.rows * ref.cols).view(ref.rows, ref.cols);
+/// The matrix as it lies in its tensor; where it comes in groups of rows or in several tensors, a copy, in `made`, so
+/// that everybody else sees an ordinary matrix.
+template <typename NumbersOf>
+ConstMatrixView WeightReader::gather(const MatrixRef& ref, const NumbersOf& numbers_of, Buffer& made) {
+  if (ref.joined.empty() && ref.groups.group == 0)
+    return {numbers_of(*ref.tensor) + ref.first, ref.rows, ref.cols, ref.stride};
+  made = Buffer(ref.rows * ref.cols);
+  const auto to = made.view(ref.rows, ref.cols);
+  if (!ref.joined.empty()) {
+    const auto each = ref.rows * ref.cols / static_cast<std::int64_t>(ref.joined.size());
+    auto* next = to.data;
+    for (const auto* part : ref.joined) next = std::copy_n(numbers_of(*part), each, next);
+    return to;
+  }
+  const auto* first = numbers_of(*ref.tensor) + ref.first;
   for (std::int64_t r = 0; r < ref.rows; ++r)
-    std::copy_n(first + ref.groups.place_of(r) * ref.stride, ref.cols, gathered.row(r).begin());
-  return gathered;
+    std::copy_n(first + ref.groups.place_of(r) * ref.stride, ref.cols, to.row(r).begin());
+  return to;
+}
+
+ConstMatrixView WeightReader::matrix(const MatrixRef& ref) {
+  Buffer made;
+  const auto view = gather(
+      ref, [this](const StoredTensor& tensor) { return numbers(tensor); }, made);
+  if (made.size() > 0) widened_.push_back(std::move(made));
+  return view;
 }
 
 ops::Linear WeightReader::linear(const LinearRef& ref) {
-  return {backend_, {matrix(ref.matrix), ref.layout}, vector(ref.bias)};
+  if (!backend_.packs) return {backend_, {matrix(ref.matrix), ref.layout}, vector(ref.bias), options_.precision};
+  Buffer made;  // until it is packed
+  const auto view = gather(
+      ref.matrix, [this](const StoredTensor& tensor) { return passing_numbers(tensor); }, made);
+  return {backend_, {view, ref.layout}, vector(ref.bias), options_.precision};
 }
 
 Norm WeightReader::norm(const NormRef& ref, const NormConfig& config) {

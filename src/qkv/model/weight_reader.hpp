@@ -11,11 +11,14 @@
 
 namespace qkv {
 
-/// Turns places in files into numbers: f32 stays where it is mapped, all else is widened once per tensor.
+/// Turns places in files into numbers: f32 stays where it is mapped, all else is widened once per tensor. Matrices for
+/// a backend that packs are there only until the next one is read, so that no number is in memory twice for long.
 class WeightReader {
  public:
-  WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, std::int64_t total_bytes)
-      : options_(options), backend_(backend), total_bytes_(total_bytes) {}
+  WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, const WeightSource& source);
+  ~WeightReader() { let_go(); }
+  WeightReader(const WeightReader&) = delete;
+  WeightReader& operator=(const WeightReader&) = delete;
 
   [[nodiscard]] std::span<const float> vector(const VectorRef& ref);
   [[nodiscard]] ConstMatrixView matrix(const MatrixRef& ref);
@@ -25,20 +28,33 @@ class WeightReader {
   [[nodiscard]] Attention attention(const BlockWeights& weights, const Config& config, std::int64_t layer);
   [[nodiscard]] Block block(const BlockWeights& weights, const Config& config, std::int64_t layer);
 
-  /// What had to be widened; the views given out point into it.
+  /// What had to be widened and is not packed; the views given out point into it.
   [[nodiscard]] std::vector<Buffer> take_widened() { return std::move(widened_); }
 
  private:
+  /// The tensor whose numbers are in memory to be packed.
+  struct Passing {
+    const StoredTensor* tensor = nullptr;
+    const float* numbers = nullptr;
+    Buffer widened;
+  };
+
   [[nodiscard]] const float* numbers(const StoredTensor& tensor);
-  [[nodiscard]] const float* read(const StoredTensor& tensor);
+  [[nodiscard]] const float* passing_numbers(const StoredTensor& tensor);
+  [[nodiscard]] const float* read(const StoredTensor& tensor, Buffer& widened);
   [[nodiscard]] const float* join(const JoinedTensors& parts, std::int64_t count);
+  template <typename NumbersOf>
+  [[nodiscard]] static ConstMatrixView gather(const MatrixRef& ref, const NumbersOf& numbers_of, Buffer& made);
+  void let_go();
 
   const LoadOptions& options_;
   const ops::LinearBackend& backend_;
-  std::int64_t total_bytes_;
+  const WeightSource& source_;
+  std::int64_t total_bytes_ = 0;
   std::int64_t read_bytes_ = 0;
   std::map<const StoredTensor*, const float*> read_;
   std::vector<Buffer> widened_;
+  Passing passing_;
 };
 
 }  // namespace qkv

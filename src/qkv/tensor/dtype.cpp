@@ -143,14 +143,4 @@ float smallest_infinite(DType dtype) {
   return dtype == DType::bf16 ? std::bit_cast<float>(0x7F7F8000U) : std::numeric_limits<float>::infinity();
 }
 
-void round_to_bf16(const float* from, std::size_t count, std::uint16_t* to) {
-#pragma omp simd
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(from[i]);
-    const bool is_nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
-    const auto rounded = bits + 0x7FFFU + (bits >> 16U & 1U);
-    to[i] = static_cast<std::uint16_t>((is_nan ? bits | 0x400000U : rounded) >> 16U);
-  }
-}
-
 }  // namespace qkv

@@ -25,6 +25,7 @@ class RawFiles : public WeightSource {
   }
 
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
+  void release(const StoredTensor& tensor) const override { release_pages(tensor.bytes); }
   [[nodiscard]] bool knows_shapes() const override { return false; }
 
  private:

@@ -26,6 +26,7 @@ class Safetensors : public WeightSource {
   Safetensors(std::vector<MappedFile> files, std::vector<StoredTensor> tensors)
       : files_(std::move(files)), tensors_(std::move(tensors)) {}
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
+  void release(const StoredTensor& tensor) const override { release_pages(tensor.bytes); }
 
  private:
   std::vector<MappedFile> files_;
