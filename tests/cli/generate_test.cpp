@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "qkv/ops/linear.hpp"
 #include "support/arrays.hpp"
 #include "support/catch.hpp"
 #include "support/reference.hpp"
@@ -99,6 +100,39 @@ TEST_CASE("one seed gives one text, with any number of threads and either loop",
     CHECK(text_of(plus(arguments, {"-t", "2", "--cache"})) == text);
     arguments[6] = "12346";
     CHECK(text_of(arguments) != text);
+  }
+}
+
+TEST_CASE("one seed gives one text with any number of threads, for every backend and precision", "[cli]") {
+  for (const auto& backend : ops::linear_backends())
+    for (const auto precision : backend.precisions) {
+      const std::vector<std::string> arguments{"generate",
+                                               "-m",
+                                               stories,
+                                               "-p",
+                                               "One day",
+                                               "-n",
+                                               "40",
+                                               "--seed",
+                                               "7",
+                                               "--backend",
+                                               std::string(backend.name),
+                                               "--precision",
+                                               std::string(ops::name_of(precision))};
+      CAPTURE(arguments);
+      const auto text = text_of(plus(arguments, {"-t", "1"}));
+      CHECK(text.size() > 40);
+      CHECK(text_of(plus(arguments, {"-t", "2"})) == text);
+      CHECK(text_of(plus(arguments, {"-t", "1"})) == text);
+    }
+}
+
+TEST_CASE("the verbose log says who multiplies, and in which precision", "[cli]") {
+  for (const auto& backend : ops::linear_backends()) {
+    const auto run =
+        run_program({"-v", "generate", "-m", stories, "-p", "x", "-n", "1", "--backend", std::string(backend.name)});
+    CHECK(run.status == 0);
+    CHECK(run.err.find("backend " + std::string(backend.name) + ", f32") != std::string::npos);
   }
 }
 

@@ -51,6 +51,9 @@ TEST_CASE("usage errors end with 2", "[cli]") {
   check_refused_by_program(run_program({"generate", "-p", "x", "--logprobs", "3"}), 2, {"--logprobs", "--json"});
   check_refused_by_program(run_program({"generate", "-p", "x", "--ids", "1"}), 2, {"--ids"});
   check_refused_by_program(run_program({"generate", "-p", "x", "--backend", "magic"}), 2, {"--backend", "magic"});
+  check_refused_by_program(run_program({"generate", "-p", "x", "--precision", "f16"}), 2, {"--precision", "f16"});
+  check_refused_by_program(run_program({"generate", "-p", "x", "--backend", "openblas", "--precision", "bf16"}), 2,
+                           {"precision", "expected f32", "openblas", "found bf16"});
   check_refused_by_program(run_program({"generate", "-m", tiny, "--ids", "1,two"}), 2, {"--ids", "'two'"});
   check_refused_by_program(run_program({"generate", "--escape", "-p", "\\q"}), 2, {"--escape", "\\q"});
   check_refused_by_program(run_program({"attention", "-p", "x", "--layer", "9"}), 2, {"--layer", "found 9"});

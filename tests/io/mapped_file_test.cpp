@@ -31,6 +31,9 @@ TEST_CASE("a mapped file holds the bytes of the file", "[io]") {
   MappedFile file(path);
   read_pages(file.bytes().subspan(4'095, 3'000));
   CHECK(text_of(file) == bytes);
+  for (const std::size_t first : {0U, 1U, 4'096U, 8'000U, 10'000U}) release_pages(file.bytes().subspan(first));
+  release_pages(file.bytes().first(4'096));
+  CHECK(text_of(file) == bytes);
   MappedFile moved(std::move(file));
   CHECK(text_of(moved) == bytes);
   write_file(directory.path() / "other", "x");

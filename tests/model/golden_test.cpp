@@ -69,21 +69,32 @@ void compare_greedy(const Model& model, const Arrays& expected, bool cache, Diff
   most.logits = std::max(most.logits, largest_difference(logits, expected.floats("gen.logits")));
 }
 
-void check_folder(const fs::path& folder) {
+Model loaded_with(const fs::path& folder, const ops::LinearBackend& backend) {
+  LoadOptions options;
+  options.backend = backend.name;
+  return Model::load(folder, options);
+}
+
+void check_folder(const fs::path& folder, const ops::LinearBackend& backend) {
   INFO(folder.string());
-  const auto model = Model::load(folder);
+  CAPTURE(backend.name);
+  const auto model = loaded_with(folder, backend);
   const Arrays expected(folder / "expected.safetensors");
   Differences most;
   for (const auto* length : {"n1", "n7", "n33", "n48"})
     if (expected.has(length + std::string(".input_ids"))) compare_length(model, expected, length, most);
   compare_greedy(model, expected, false, most);
   compare_greedy(model, expected, true, most);
-  fmt::print("{:24} logits {:.1e}  weights {:.1e}  hidden {:.1e}\n", folder.filename().string(), most.logits,
-             most.weights, most.hidden);
+  fmt::print("{:24} {:9} logits {:.1e}  weights {:.1e}  hidden {:.1e}\n", folder.filename().string(), backend.name,
+             most.logits, most.weights, most.hidden);
   std::fflush(stdout);
   CHECK(most.logits < logit_tolerance);
   CHECK(most.weights < weight_tolerance);
   CHECK(most.hidden < logit_tolerance);
+}
+
+void check_folder(const fs::path& folder) {
+  for (const auto& backend : ops::linear_backends()) check_folder(folder, backend);
 }
 
 std::vector<fs::path> folders_of(const fs::path& parent) {
@@ -92,6 +103,29 @@ std::vector<fs::path> folders_of(const fs::path& parent) {
     if (entry.is_directory()) folders.push_back(entry.path());
   std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+void check_embedded_model(const ops::LinearBackend& backend) {
+  CAPTURE(backend.name);
+  const auto model = loaded_with(fs::path(QKV_SOURCE_DIR) / "models" / "nursery", backend);
+  const Arrays expected(fs::path(QKV_TEST_DATA) / "nursery.safetensors");
+  for (const std::string name : {"dog", "once", "gift"}) {
+    INFO(name);
+    Differences most;
+    compare_length(model, expected, name, most);
+    CHECK(most.logits < logit_tolerance);
+    CHECK(most.weights < weight_tolerance);
+    for (const bool cache : {false, true}) {
+      Session session(model);
+      Sampler greedy({.temperature = 0.0});
+      const auto ids = expected.ids(name + ".greedy");
+      const auto generation =
+          generate(session, expected.ids(name + ".input_ids"), greedy,
+                   {.max_new_tokens = static_cast<std::int64_t>(ids.size()), .cache = cache, .ignore_eos = true},
+                   [](const NewToken&) { return Next::go_on; });
+      CHECK(generation.ids == ids);
+    }
+  }
 }
 
 }  // namespace
@@ -120,25 +154,7 @@ TEST_CASE("the published sorting model gives its published logits", "[golden]") 
 }
 
 TEST_CASE("the embedded model equals numpy's computation from its files", "[golden]") {
-  const auto model = Model::load(fs::path(QKV_SOURCE_DIR) / "models" / "nursery");
-  const Arrays expected(fs::path(QKV_TEST_DATA) / "nursery.safetensors");
-  for (const std::string name : {"dog", "once", "gift"}) {
-    INFO(name);
-    Differences most;
-    compare_length(model, expected, name, most);
-    CHECK(most.logits < logit_tolerance);
-    CHECK(most.weights < weight_tolerance);
-    for (const bool cache : {false, true}) {
-      Session session(model);
-      Sampler greedy({.temperature = 0.0});
-      const auto ids = expected.ids(name + ".greedy");
-      const auto generation =
-          generate(session, expected.ids(name + ".input_ids"), greedy,
-                   {.max_new_tokens = static_cast<std::int64_t>(ids.size()), .cache = cache, .ignore_eos = true},
-                   [](const NewToken&) { return Next::go_on; });
-      CHECK(generation.ids == ids);
-    }
-  }
+  for (const auto& backend : ops::linear_backends()) check_embedded_model(backend);
 }
 
 TEST_CASE("every reference folder is equalled", "[golden][reference]") {

@@ -93,15 +93,4 @@ TEST_CASE("end tokens of generation_config.json are added, and a broken one is r
   check_load_refused(directory.path(), {path.string(), "expected JSON"});
 }
 
-TEST_CASE("an unknown backend is the caller's mistake", "[model]") {
-  const TemporaryDirectory directory;
-  write_native(tiny_native(), directory.path());
-  LoadOptions options;
-  options.backend = "cuda";
-  check_refused(ErrorCode::usage, [&] { (void)Model::load(directory.path(), options); },
-                {"backend", "auto", "openblas", "found cuda"});
-  options.backend = "openblas";
-  CHECK(Model::load(directory.path(), options).backend() == "openblas");
-}
-
 }  // namespace qkv::test

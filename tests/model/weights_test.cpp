@@ -17,13 +17,21 @@ namespace {
 
 const std::vector<TokenId> ids{3, 1, 4, 1, 5, 9, 2, 6};
 
+/// Those of every backend and precision, one after the other.
 std::vector<float> logits_of(const std::filesystem::path& directory, bool read_weights = true) {
-  LoadOptions options;
-  options.read_weights = read_weights;
-  const auto model = Model::load(directory, options);
-  Session session(model, 1);
-  const auto view = session.forward(ids, Rows::all);
-  return {view.data, view.data + view.rows * view.cols};
+  std::vector<float> logits;
+  for (const auto& backend : ops::linear_backends())
+    for (const auto precision : backend.precisions) {
+      LoadOptions options;
+      options.backend = backend.name;
+      options.precision = precision;
+      options.read_weights = read_weights;
+      const auto model = Model::load(directory, options);
+      Session session(model, 1);
+      const auto view = session.forward(ids, Rows::all);
+      logits.insert(logits.end(), view.data, view.data + view.rows * view.cols);
+    }
+  return logits;
 }
 
 std::vector<float> native_logits(const TinyModel& model) {

@@ -71,7 +71,7 @@ DType common_dtype(const std::vector<ConvertedTensor>& tensors) {
   const auto first = tensors.front().from.tensor->dtype;
   const bool uniform = std::all_of(tensors.begin(), tensors.end(),
                                    [&](const ConvertedTensor& tensor) { return tensor.from.tensor->dtype == first; });
-  return uniform && is_weight_dtype(first) ? first : DType::f32;
+  return uniform && is_weight_dtype(first) && block_length(first) == 1 ? first : DType::f32;
 }
 
 /// Writes the numbers of one tensor, row by row.
