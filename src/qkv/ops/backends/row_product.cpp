@@ -1,5 +1,7 @@
 #include "qkv/ops/backends/row_product.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 
 #if defined(__x86_64__)
@@ -17,13 +19,26 @@ namespace {
 constexpr int lanes = 16;  // f32 numbers of one vector
 constexpr int vectors = panel_outputs / lanes;
 
+/// What one or two panels that lie side by side are multiplied by, and where the outputs go.
+template <typename T>
+struct Part {
+  const T* x;
+  const std::byte* panel;
+  std::int64_t panel_bytes;
+  std::int64_t in;
+  std::int64_t piece;
+  const float* bias;
+  std::int64_t outputs;
+  float* y;
+};
+
 // The functions below are compiled for these instructions, whatever the rest of the program is; they are called only
 // where has_row_product() says so.
 
-/// y = total + bias, for the first `outputs` of a panel.
-[[gnu::target("avx512f")]] void finish(const __m512 (&total)[vectors], const float* bias, std::int64_t outputs,
+/// y = total + bias, for the first `outputs` of `count` vectors.
+[[gnu::target("avx512f")]] void finish(const __m512* total, int count, const float* bias, std::int64_t outputs,
                                        float* y) {
-  for (int v = 0; v < vectors; ++v) {
+  for (int v = 0; v < count; ++v) {
     const auto here = std::clamp<std::int64_t>(outputs - v * lanes, 0, lanes);
     if (here == 0) return;
     const auto mask = static_cast<__mmask16>((1U << static_cast<unsigned>(here)) - 1U);
@@ -33,52 +48,67 @@ constexpr int vectors = panel_outputs / lanes;
   }
 }
 
-[[gnu::target("avx512f")]] void multiply_panel(const float* x, const std::byte* panel, std::int64_t in,
-                                               std::int64_t piece, const float* bias, std::int64_t outputs, float* y) {
-  const auto* weights = reinterpret_cast<const float*>(panel);
-  __m512 total[vectors] = {};
-  for (std::int64_t first = 0; first < in; first += piece) {
-    __m512 sum[vectors] = {};
-    const auto end = std::min(first + piece, in);
+template <int panels>
+[[gnu::target("avx512f")]] void multiply(const Part<float>& part) {
+  __m512 total[panels * vectors] = {};
+  for (std::int64_t first = 0; first < part.in; first += part.piece) {
+    __m512 sum[panels * vectors] = {};
+    const auto end = std::min(first + part.piece, part.in);
     for (auto i = first; i < end; ++i) {
-      const auto x_i = _mm512_set1_ps(x[i]);
-      for (int v = 0; v < vectors; ++v)
-        sum[v] = _mm512_fmadd_ps(x_i, _mm512_loadu_ps(weights + i * panel_outputs + v * lanes), sum[v]);
-    }
-    for (int v = 0; v < vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
-  }
-  finish(total, bias, outputs, y);
-}
-
-[[gnu::target("avx512f,avx512bf16")]] void multiply_panel(const std::uint16_t* x, const std::byte* panel,
-                                                          std::int64_t in, std::int64_t piece, const float* bias,
-                                                          std::int64_t outputs, float* y) {
-  constexpr std::int64_t vector_bytes = 2 * lanes * sizeof(std::uint16_t);
-  __m512 total[vectors] = {};
-  for (std::int64_t first = 0; first < in; first += piece) {
-    __m512 sum[vectors] = {};
-    const auto end = std::min(first + piece, in);
-    for (auto i = first; i < end; i += 2) {
-      const auto pair = x[i] | static_cast<std::uint32_t>(x[i + 1]) << 16U;
-      const auto x_i = (__m512bh)_mm512_set1_epi32(static_cast<int>(pair));
-      for (int v = 0; v < vectors; ++v) {
-        const auto weights = _mm512_loadu_si512(panel + (i / 2 * vectors + v) * vector_bytes);
-        sum[v] = _mm512_dpbf16_ps(sum[v], x_i, (__m512bh)weights);
+      const auto x_i = _mm512_set1_ps(part.x[i]);
+      for (int p = 0; p < panels; ++p) {
+        const auto* W = reinterpret_cast<const float*>(part.panel + p * part.panel_bytes) + i * panel_outputs;
+        for (int v = 0; v < vectors; ++v)
+          sum[p * vectors + v] = _mm512_fmadd_ps(x_i, _mm512_loadu_ps(W + v * lanes), sum[p * vectors + v]);
       }
     }
-    for (int v = 0; v < vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
+    for (int v = 0; v < panels * vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
   }
-  finish(total, bias, outputs, y);
+  finish(total, panels * vectors, part.bias, part.outputs, part.y);
 }
 
+template <int panels>
+[[gnu::target("avx512f,avx512bf16")]] void multiply(const Part<std::uint16_t>& part) {
+  constexpr std::int64_t vector_bytes = 2 * lanes * sizeof(std::uint16_t);
+  __m512 total[panels * vectors] = {};
+  for (std::int64_t first = 0; first < part.in; first += part.piece) {
+    __m512 sum[panels * vectors] = {};
+    const auto end = std::min(first + part.piece, part.in);
+    for (auto i = first; i < end; i += 2) {
+      const auto pair = part.x[i] | static_cast<std::uint32_t>(part.x[i + 1]) << 16U;
+      const auto x_i = (__m512bh)_mm512_set1_epi32(static_cast<int>(pair));
+      for (int p = 0; p < panels; ++p) {
+        const auto* W = part.panel + p * part.panel_bytes + i / 2 * vectors * vector_bytes;
+        for (int v = 0; v < vectors; ++v)
+          sum[p * vectors + v] =
+              _mm512_dpbf16_ps(sum[p * vectors + v], x_i, (__m512bh)_mm512_loadu_si512(W + v * vector_bytes));
+      }
+    }
+    for (int v = 0; v < panels * vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
+  }
+  finish(total, panels * vectors, part.bias, part.outputs, part.y);
+}
+
+/// Two panels at a time where there are enough for all threads: memory is read a tenth faster in two places at once.
 template <typename T>
 void multiply_panels(const T* x, const Panels& W, const float* bias, std::int64_t piece, float* y) {
   const auto panels = (W.out + panel_outputs - 1) / panel_outputs;
+  const std::int64_t step = panels >= 4 * omp_get_max_threads() ? 2 : 1;
 #pragma omp parallel for schedule(static)
-  for (std::int64_t p = 0; p < panels; ++p) {
+  for (std::int64_t p = 0; p < panels; p += step) {
     const auto first = p * panel_outputs;
-    multiply_panel(x, W.numbers + p * W.panel_bytes, W.in, piece, bias == nullptr ? nullptr : bias + first,
-                   W.out - first, y + first);
+    const Part<T> part{x,
+                       W.numbers + p * W.panel_bytes,
+                       W.panel_bytes,
+                       W.in,
+                       piece,
+                       bias == nullptr ? nullptr : bias + first,
+                       W.out - first,
+                       y + first};
+    if (step == 2 && p + 1 < panels)
+      multiply<2>(part);
+    else
+      multiply<1>(part);
   }
 }
 
