@@ -29,7 +29,8 @@ const float* WeightReader::read(const StoredTensor& tensor, Buffer& widened) {
   const auto width = size_of(tensor.dtype);
   const auto chunk_bytes = most_chunk_bytes / width * width;
   const auto length = block_length(tensor.dtype);
-  if (!mapped) widened = Buffer(static_cast<std::int64_t>(tensor.bytes.size() / width * length));
+  const auto count = static_cast<std::int64_t>(tensor.bytes.size() / width * length);
+  if (!mapped && widened.size() < count) widened = Buffer(count);
   for (std::size_t at = 0; at < tensor.bytes.size(); at += chunk_bytes) {
     const auto chunk = tensor.bytes.subspan(at, std::min(chunk_bytes, tensor.bytes.size() - at));
     if (mapped)
@@ -39,7 +40,9 @@ const float* WeightReader::read(const StoredTensor& tensor, Buffer& widened) {
     read_bytes_ = std::min(read_bytes_ + static_cast<std::int64_t>(chunk.size()), total_bytes_);
     if (options_.progress) options_.progress(read_bytes_, total_bytes_);
   }
-  return mapped ? reinterpret_cast<const float*>(tensor.bytes.data()) : widened.data();
+  if (mapped) return reinterpret_cast<const float*>(tensor.bytes.data());
+  source_.release(tensor);
+  return widened.data();
 }
 
 const float* WeightReader::numbers(const StoredTensor& tensor) {
@@ -57,14 +60,14 @@ const float* WeightReader::passing_numbers(const StoredTensor& tensor) {
   if (kept != read_.end()) return kept->second;
   if (passing_.tensor == &tensor) return passing_.numbers;
   let_go();
-  passing_.tensor = &tensor;
   passing_.numbers = read(tensor, passing_.widened);
+  passing_.tensor = &tensor;
   return passing_.numbers;
 }
 
 void WeightReader::let_go() {
-  const auto gone = std::exchange(passing_, {});
-  if (gone.tensor != nullptr && read_.count(gone.tensor) == 0) source_.release(*gone.tensor);
+  const auto* gone = std::exchange(passing_.tensor, nullptr);
+  if (gone != nullptr && read_.count(gone) == 0) source_.release(*gone);
 }
 
 std::span<const float> WeightReader::vector(const VectorRef& ref) {

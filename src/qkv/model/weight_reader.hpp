@@ -36,7 +36,7 @@ class WeightReader {
   struct Passing {
     const StoredTensor* tensor = nullptr;
     const float* numbers = nullptr;
-    Buffer widened;
+    Buffer widened;  // one for all, or the heap would be full of holes
   };
 
   [[nodiscard]] const float* numbers(const StoredTensor& tensor);

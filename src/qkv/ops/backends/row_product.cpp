@@ -93,7 +93,7 @@ template <int panels>
 template <typename T>
 void multiply_panels(const T* x, const Panels& W, const float* bias, std::int64_t piece, float* y) {
   const auto panels = (W.out + panel_outputs - 1) / panel_outputs;
-  const std::int64_t step = panels >= 4 * omp_get_max_threads() ? 2 : 1;
+  const std::int64_t step = panels >= std::int64_t{4} * omp_get_max_threads() ? 2 : 1;
 #pragma omp parallel for schedule(static)
   for (std::int64_t p = 0; p < panels; p += step) {
     const auto first = p * panel_outputs;
