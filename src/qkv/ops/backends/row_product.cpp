@@ -16,8 +16,8 @@ namespace qkv::ops {
 
 namespace {
 
-constexpr int lanes = 16;  // f32 numbers of one vector
-constexpr int vectors = panel_outputs / lanes;
+constexpr std::int64_t lanes = 16;  // f32 numbers of one vector
+constexpr std::int64_t vectors = panel_outputs / lanes;
 
 /// What one or two panels that lie side by side are multiplied by, and where the outputs go.
 template <typename T>
@@ -33,12 +33,13 @@ struct Part {
 };
 
 // The functions below are compiled for these instructions, whatever the rest of the program is; they are called only
-// where has_row_product() says so.
+// where has_row_product() says so. Vectors are kept in plain arrays: as a template argument they lose their alignment.
+// NOLINTBEGIN(modernize-avoid-c-arrays)
 
 /// y = total + bias, for the first `outputs` of `count` vectors.
-[[gnu::target("avx512f")]] void finish(const __m512* total, int count, const float* bias, std::int64_t outputs,
+[[gnu::target("avx512f")]] void finish(const __m512* total, std::int64_t count, const float* bias, std::int64_t outputs,
                                        float* y) {
-  for (int v = 0; v < count; ++v) {
+  for (std::int64_t v = 0; v < count; ++v) {
     const auto here = std::clamp<std::int64_t>(outputs - v * lanes, 0, lanes);
     if (here == 0) return;
     const auto mask = static_cast<__mmask16>((1U << static_cast<unsigned>(here)) - 1U);
@@ -48,7 +49,7 @@ struct Part {
   }
 }
 
-template <int panels>
+template <std::int64_t panels>
 [[gnu::target("avx512f")]] void multiply(const Part<float>& part) {
   __m512 total[panels * vectors] = {};
   for (std::int64_t first = 0; first < part.in; first += part.piece) {
@@ -56,20 +57,20 @@ template <int panels>
     const auto end = std::min(first + part.piece, part.in);
     for (auto i = first; i < end; ++i) {
       const auto x_i = _mm512_set1_ps(part.x[i]);
-      for (int p = 0; p < panels; ++p) {
+      for (std::int64_t p = 0; p < panels; ++p) {
         const auto* W = reinterpret_cast<const float*>(part.panel + p * part.panel_bytes) + i * panel_outputs;
-        for (int v = 0; v < vectors; ++v)
+        for (std::int64_t v = 0; v < vectors; ++v)
           sum[p * vectors + v] = _mm512_fmadd_ps(x_i, _mm512_loadu_ps(W + v * lanes), sum[p * vectors + v]);
       }
     }
-    for (int v = 0; v < panels * vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
+    for (std::int64_t v = 0; v < panels * vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
   }
   finish(total, panels * vectors, part.bias, part.outputs, part.y);
 }
 
-template <int panels>
+template <std::int64_t panels>
 [[gnu::target("avx512f,avx512bf16")]] void multiply(const Part<std::uint16_t>& part) {
-  constexpr std::int64_t vector_bytes = 2 * lanes * sizeof(std::uint16_t);
+  constexpr std::int64_t vector_bytes = 2 * 2 * lanes;
   __m512 total[panels * vectors] = {};
   for (std::int64_t first = 0; first < part.in; first += part.piece) {
     __m512 sum[panels * vectors] = {};
@@ -77,17 +78,19 @@ template <int panels>
     for (auto i = first; i < end; i += 2) {
       const auto pair = part.x[i] | static_cast<std::uint32_t>(part.x[i + 1]) << 16U;
       const auto x_i = (__m512bh)_mm512_set1_epi32(static_cast<int>(pair));
-      for (int p = 0; p < panels; ++p) {
+      for (std::int64_t p = 0; p < panels; ++p) {
         const auto* W = part.panel + p * part.panel_bytes + i / 2 * vectors * vector_bytes;
-        for (int v = 0; v < vectors; ++v)
+        for (std::int64_t v = 0; v < vectors; ++v)
           sum[p * vectors + v] =
               _mm512_dpbf16_ps(sum[p * vectors + v], x_i, (__m512bh)_mm512_loadu_si512(W + v * vector_bytes));
       }
     }
-    for (int v = 0; v < panels * vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
+    for (std::int64_t v = 0; v < panels * vectors; ++v) total[v] = _mm512_add_ps(total[v], sum[v]);
   }
   finish(total, panels * vectors, part.bias, part.outputs, part.y);
 }
+
+// NOLINTEND(modernize-avoid-c-arrays)
 
 /// Two panels at a time where there are enough for all threads: memory is read a tenth faster in two places at once.
 template <typename T>
