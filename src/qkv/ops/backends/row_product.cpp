@@ -70,7 +70,7 @@ template <std::int64_t panels>
 
 template <std::int64_t panels>
 [[gnu::target("avx512f,avx512bf16")]] void multiply(const Part<std::uint16_t>& part) {
-  constexpr std::int64_t vector_bytes = 2 * 2 * lanes;
+  constexpr std::int64_t vector_bytes = 4 * lanes;
   __m512 total[panels * vectors] = {};
   for (std::int64_t first = 0; first < part.in; first += part.piece) {
     __m512 sum[panels * vectors] = {};
