@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <deque>
 #include <optional>
 
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/model/config_keys.hpp"
 #include "qkv/model/families/families.hpp"
 #include "qkv/model/families/gguf_architectures.hpp"
 #include "qkv/model/families/gguf_rotary.hpp"
@@ -22,14 +23,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using Rotary = GgufArchitecture::Rotary;
+using Change = GgufName::Change;
 
 /// Keys that change nothing at this value, without the architecture's name in front.
-const std::array<std::pair<std::string_view, json>, 7> neutral_values{{{"expert_count", 0},
+const std::array<std::pair<std::string_view, json>, 8> neutral_values{{{"expert_count", 0},
                                                                        {"expert_used_count", 0},
                                                                        {"attention.causal", true},
                                                                        {"attention.max_alibi_bias", 0.0},
                                                                        {"attention.clamp_kqv", 0.0},
                                                                        {"tensor_data_layout", "reference"},
+                                                                       {"tensor_data_layout", "jploski"},
                                                                        {"tensor_data_layout", "Meta AI original pth"}}};
 
 /// What belongs to the tokenizer, and what is told about the file and its making.
@@ -69,14 +72,21 @@ const GgufName* find_name(const std::vector<GgufName>& names, Match match) {
   return found == names.end() ? nullptr : &*found;
 }
 
+struct HeadCounts {
+  std::int64_t n_heads;
+  std::int64_t n_kv_heads;
+};
+
 /// The file's tensors, which a family asks for by its own names.
 class GgufWeights : public WeightSource {
  public:
-  GgufWeights(std::shared_ptr<const GgufFile> file, const GgufArchitecture& architecture)
+  GgufWeights(std::shared_ptr<const GgufFile> file, const GgufArchitecture& architecture, const HeadCounts& heads)
       : file_(std::move(file)), architecture_(architecture) {
     for (auto tensor : file_->tensors()) {
-      if (tensor.name == rotary_factors_name) continue;  // they are in the config by now
-      tensor.transposed = is_transposed(tensor.name);
+      if (is_rotary_factors(tensor.name)) continue;  // they are in the config by now
+      const auto change = change_of(tensor.name);
+      tensor.transposed = change == Change::transposed && tensor.shape.size() == 2;
+      if (change == Change::ungrouped) group(tensor, heads);
       tensors_.push_back(std::move(tensor));
     }
   }
@@ -96,16 +106,39 @@ class GgufWeights : public WeightSource {
   }
 
  private:
-  [[nodiscard]] bool is_transposed(std::string_view stored) const {
-    auto [stem, ending] = split_ending(stored);
-    if (ending != ".weight" || !begins_with(stem, "blk.")) return false;
-    stem.remove_prefix(4);
-    (void)take_number(stem);
-    const auto part = stem;
+  [[nodiscard]] Change change_of(std::string_view stored) const {
+    auto part = split_ending(stored).first;
+    if (!begins_with(part, "blk.")) return Change::none;
+    part.remove_prefix(4);
+    (void)take_number(part);
     const auto* name = find_name(architecture_.in_block, [&](const GgufName& one) { return one.stored == part; });
-    return name != nullptr && name->transposed;
+    return name == nullptr ? Change::none : name->change;
   }
 
+  /// Puts the rows (or the numbers of a bias) back into groups: the queries of a key/value head, its keys, its values.
+  /// Rows that cannot be those of such heads are left to the binder, which knows what is wrong with them.
+  void group(StoredTensor& tensor, const HeadCounts& heads) {
+    const auto n_parts = heads.n_heads + 2 * heads.n_kv_heads;
+    if (tensor.shape.front() % n_parts != 0 || heads.n_heads % heads.n_kv_heads != 0) return;
+    const auto part = tensor.bytes.size() / static_cast<std::size_t>(n_parts);  // of one head
+    const auto queries = part * static_cast<std::size_t>(heads.n_heads / heads.n_kv_heads);
+    const auto keys = part * static_cast<std::size_t>(heads.n_heads);
+    const auto values = keys + part * static_cast<std::size_t>(heads.n_kv_heads);
+    auto& to = grouped_.emplace_back();
+    to.reserve(tensor.bytes.size());
+    const auto append = [&](std::size_t first, std::size_t count) {
+      const auto bytes = tensor.bytes.subspan(first, count);
+      to.insert(to.end(), bytes.begin(), bytes.end());
+    };
+    for (std::size_t head = 0; head < static_cast<std::size_t>(heads.n_kv_heads); ++head) {
+      append(head * queries, queries);
+      append(keys + head * part, part);
+      append(values + head * part, part);
+    }
+    tensor.bytes = to;
+  }
+
+  std::deque<std::vector<std::byte>> grouped_;
   std::shared_ptr<const GgufFile> file_;
   const GgufArchitecture& architecture_;
   std::vector<StoredTensor> tensors_;
@@ -147,11 +180,12 @@ class ConfigBuilder {
     for (const auto& flag : architecture_.flags)
       if (find_stored(file_, fmt::format("blk.0.{}", flag.stored)) != nullptr) config_[flag.published] = true;
     config_["tie_word_embeddings"] = find_stored(file_, "output.weight") == nullptr;
-    if (architecture_.rotary != Rotary::none) add_rotary(file_, metadata_, architecture_.name, config_);
+    if (architecture_.rotary != Rotary::none) add_rotary(file_, metadata_, architecture_, config_);
     add_token("bos");
     add_token("eos");
     metadata_.ignore("split.count");
     for (const auto& name : architecture_.keys) add_known(name);
+    if (architecture_.complete != nullptr) architecture_.complete(metadata_, config_);
     for (const auto& key : metadata_.unread()) add_unknown(key);
     return {file_.where(), std::move(config_), std::move(spellings_)};
   }
@@ -190,6 +224,7 @@ class ConfigBuilder {
     const auto start = full("");
     const auto& value = metadata_.raw(key);
     if (is_telling(key) || (begins_with(key, start) && is_neutral(key.substr(start.size()), value))) return;
+    if (key == full("attention.head_count_kv") && value == metadata_.raw(full("attention.head_count"))) return;
     config_[key] = value;
   }
 
@@ -208,6 +243,12 @@ std::vector<std::int64_t> further_end_tokens(const JsonReader& metadata) {
   return ids;
 }
 
+HeadCounts read_heads(const JsonReader& metadata, const GgufArchitecture& architecture) {
+  const auto n_heads = metadata.integer(fmt::format("{}.attention.head_count", architecture.name), head_range);
+  return {n_heads,
+          metadata.integer_or(fmt::format("{}.attention.head_count_kv", architecture.name), n_heads, head_range)};
+}
+
 fs::path file_of(const fs::path& path) { return only_file(path, ".gguf").value_or(path); }
 
 ContainerFiles open(const fs::path& path) {
@@ -218,13 +259,15 @@ ContainerFiles open(const fs::path& path) {
   const auto name = replace_invalid_utf8(metadata.text_or("general.name", ""));
   auto end_tokens = further_end_tokens(metadata);
   auto config = ConfigBuilder(*file, architecture, metadata).build();
+  const auto heads = read_heads(metadata, architecture);
   return {std::move(config),
-          [file, &architecture] {
-            return OpenedWeights{"GGUF", std::make_shared<GgufWeights>(file, architecture)};
+          [file, &architecture, heads] {
+            return OpenedWeights{"GGUF", std::make_shared<GgufWeights>(file, architecture, heads)};
           },
           std::move(end_tokens),
           [&architecture, name](Config& made) {
             if (architecture.rotary == Rotary::pairs) made.position.rotary.layout = ops::RotaryLayout::pairs;
+            if (architecture.adjust != nullptr) architecture.adjust(made);
             made.name = name;
           }};
 }

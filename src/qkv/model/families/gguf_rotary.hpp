@@ -5,15 +5,17 @@
 
 #include "qkv/io/formats/gguf.hpp"
 #include "qkv/io/json_reader.hpp"
+#include "qkv/model/families/gguf_architectures.hpp"
 
 namespace qkv {
 
-/// A tensor in which GGUF keeps factors that stretch the rotary rates.
-inline constexpr std::string_view rotary_factors_name = "rope_freqs.weight";
+/// Whether a tensor holds factors that stretch the rotary rates.
+[[nodiscard]] bool is_rotary_factors(std::string_view name);
 
-/// Puts `rope_scaling` into the config, from the metadata and from the tensor of factors, and checks that whole heads
-/// are turned. Throws Error{model} naming what is not understood.
-void add_rotary(const GgufFile& file, const JsonReader& metadata, std::string_view architecture,
+/// Puts `rope_scaling` into the config, from the metadata and from the tensors of factors, and the share of a head that
+/// is turned; where the architecture has no key for that, it must be all of it. Throws Error{model} naming what is not
+/// understood.
+void add_rotary(const GgufFile& file, const JsonReader& metadata, const GgufArchitecture& architecture,
                 nlohmann::json& config);
 
 }  // namespace qkv
