@@ -21,7 +21,7 @@ Config read(const JsonReader& reader) {
   auto config = read_llama_like(reader, {.n_ctx = 4096, .epsilon = 1e-5});
   const auto head_dim = config.attention.head_dim;
   check_scaling(reader);
-  config.position = read_rotary(reader, read_partial_rotary(reader, head_dim), config.n_ctx,
+  config.position = read_rotary(reader, read_rotated_count(reader, head_dim), config.n_ctx,
                                 {.original_n_ctx = 4096, .head_dim = head_dim});
   if (const auto window = read_window(reader, 0); window > 0)
     config.attention.windows.assign(static_cast<std::size_t>(config.n_layers), window);
