@@ -7,6 +7,41 @@
 #include "support/tiny_model.hpp"
 
 namespace qkv::test {
+namespace {
+
+/// One tensor of 70,000 q8_0 blocks, number i of each being i % 7, but for one scale that is no number.
+class Blocks : public WeightSource {
+ public:
+  static constexpr std::int64_t n_blocks = 70000;
+  Blocks() {
+    for (std::int64_t block = 0; block < n_blocks; ++block) {
+      bytes_ += block == 40000 ? std::string("\0\x7E", 2) : std::string("\0\x3C", 2);  // NaN, or 1
+      for (int i = 0; i < 32; ++i) bytes_ += static_cast<char>(i % 7);
+    }
+    tensors_.push_back({"w", DType::q8_0, {n_blocks, 32}, std::as_bytes(std::span(bytes_)), "x.gguf"});
+  }
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
+
+ private:
+  std::string bytes_;
+  std::vector<StoredTensor> tensors_;
+};
+
+}  // namespace
+
+TEST_CASE("quantised weights are read number by number", "[model]") {
+  ModelFiles files;
+  files.source = std::make_shared<Blocks>();
+  files.asked = {{"w", {Blocks::n_blocks, 32}, false}};
+  std::int64_t last = 0;
+  const auto checks = check_weights(files, [&](std::int64_t done, std::int64_t) { last = done; });
+  REQUIRE(checks.size() == 1);
+  CHECK(checks[0].count == Blocks::n_blocks * 32);
+  CHECK(checks[0].not_finite == 32);
+  CHECK(checks[0].index() == "[40000, 0]");
+  CHECK(checks[0].greatest == 6.0F);
+  CHECK(last == Blocks::n_blocks * 34);
+}
 
 TEST_CASE("every weight is read and what is not finite is found", "[model]") {
   const TemporaryDirectory directory;

@@ -8,7 +8,7 @@
 namespace qkv {
 namespace {
 
-constexpr std::size_t chunk = std::size_t{1} << 16U;  // numbers widened at a time
+constexpr std::size_t chunk = std::size_t{1} << 16U;  // numbers widened at a time; whole blocks of any dtype
 
 /// Sums over the finite numbers of one tensor.
 class Sums {
@@ -66,16 +66,18 @@ std::vector<TensorCheck> check_weights(const ModelFiles& files,
   for (const auto& [name, shape, gain] : asked) {
     const auto& tensor = *find_tensor(*files.source, name);
     const auto width = size_of(tensor.dtype);
+    const auto length = block_length(tensor.dtype);
     auto& check = checks.emplace_back();
     check.name = name;
     check.shape = shape;
     Sums sums;
     for (auto rest = tensor.bytes; !rest.empty();) {
-      const auto count = std::min(chunk, rest.size() / width);
+      const auto count = std::min(chunk, rest.size() / width * length);
       widen(tensor.dtype, rest.data(), count, numbers.data());
       sums.add(std::span(numbers).first(count), check);
-      rest = rest.subspan(count * width);
-      done += static_cast<std::int64_t>(count * width);
+      const auto size = count / length * width;
+      rest = rest.subspan(size);
+      done += static_cast<std::int64_t>(size);
       if (progress) progress(done, files.byte_count());
     }
     sums.finish(check);

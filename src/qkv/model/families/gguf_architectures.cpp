@@ -106,6 +106,7 @@ void take_gains_as_they_are(Config& config) {
 
 GgufArchitecture gemma() {
   auto made = llama_like("gemma", R"({"model_type": "gemma", "hidden_activation": "gelu_pytorch_tanh"})");
+  made.flags = {{"attn_q.bias", "attention_bias"}};
   made.adjust = take_gains_as_they_are;
   return made;
 }
@@ -131,6 +132,7 @@ GgufArchitecture gemma2_like(std::string_view name, std::string_view fixed) {
                         {"post_attention_norm", "post_attention_layernorm"},
                         {"ffn_norm", "pre_feedforward_layernorm"},
                         {"post_ffw_norm", "post_feedforward_layernorm"}};
+  made.flags = {{"attn_q.bias", "attention_bias"}};
   made.adjust = take_gains_as_they_are;
   return made;
 }
@@ -153,6 +155,7 @@ GgufArchitecture gemma3() {
 GgufArchitecture olmo() {
   auto made = llama_like("olmo", R"({"model_type": "olmo", "hidden_act": "silu"})", Rotary::pairs);
   made.keys = common_keys() + Names{{"attention.clamp_kqv", "clip_qkv"}};
+  made.flags = {{"attn_q.bias", "attention_bias"}};
   made.complete = [](const JsonReader& metadata, json&) {  // the family knows one only, and has no key for it
     (void)metadata.number_or("olmo.attention.layer_norm_epsilon", 1e-5, {0.99e-5, 1.01e-5});
   };
@@ -161,6 +164,7 @@ GgufArchitecture olmo() {
 
 GgufArchitecture olmo2() {
   auto made = llama_like("olmo2", R"({"model_type": "olmo2", "hidden_act": "silu"})");
+  made.flags = {{"attn_q.bias", "attention_bias"}};
   made.in_block =
       common_attention() + common_mlp() + norms_of_q_and_k() +
       Names{{"post_attention_norm", "post_attention_layernorm"}, {"post_ffw_norm", "post_feedforward_layernorm"}};
@@ -171,7 +175,7 @@ GgufArchitecture command_r() {
   auto made = llama_like("command-r", R"({"model_type": "cohere", "hidden_act": "silu"})");
   made.keys = layer_norm_keys("layer_norm_eps") + Names{{"logit_scale", "logit_scale"}};
   made.in_block = made.in_block + norms_of_q_and_k();
-  made.flags = {{"attn_q_norm.weight", "use_qk_norm"}};
+  made.flags = {{"attn_q_norm.weight", "use_qk_norm"}, {"attn_q.bias", "attention_bias"}};
   return made;
 }
 
