@@ -228,6 +228,12 @@ export function fixtures(rulesModel) {
     "fixed-length": { type: "FixedLength", length: 5 },
     metaspace: metaspace("never"),
   };
+  // Where each piece is one token, every cut shows.
+  for (const name of ["digits", "whitespace", "punctuation", "split-inverted"])
+    made[`words-${name}`] = file({
+      pre_tokenizer: preTokenizers[name],
+      model: { type: "WordLevel", unk_token: "?", vocab: numbered(["?", ...letters, ...words]) },
+    });
   const joins = ["h e", "l l", "he ll", "hell o", "Ġ w", "o r", "Ġw or", "1 2", "12 3", "3 4", "! !", "a b", "Ġ Ġ"];
   for (const [name, preTokenizer] of Object.entries(preTokenizers))
     made[`pre-tokenizer-${name}`] = byteBpe({ pre_tokenizer: preTokenizer }, joins);
