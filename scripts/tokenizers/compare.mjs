@@ -1,7 +1,6 @@
-// Compares the ids that qkv gives with those of the library that defines tokenizer.json. See ../compare_tokenizers.
+// Compares the ids that qkv gives with those of the libraries that define the formats. See ../compare_tokenizers.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Tokenizer } from "tokenizers";
@@ -18,8 +17,22 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const modelOf = (directory) => join(directory, "tokenizer.model");
+const isModel = (directory) => !existsSync(join(directory, "tokenizer.json"));
+
+/** What a program writes, line by line. */
+function run(program, options, input) {
+  const done = spawnSync(program, options, { input, encoding: "utf8", maxBuffer: 1 << 30 });
+  if (done.status !== 0) throw new Error(done.stderr?.trim() || String(done.error));
+  return done.stdout.split("\n").slice(0, -1);
+}
+
 /** Pieces and added tokens, as texts that may hold them. */
 function ownTexts(directory) {
+  if (isModel(directory)) {
+    const lines = run("spm_export_vocab", [`--model=${modelOf(directory)}`]);
+    return lines.map((line) => line.split("\t")[0].replaceAll("▁", " "));
+  }
   const file = JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
   const added = (file.added_tokens ?? []).map((token) => token.content);
   const vocabulary = Array.isArray(file.model.vocab)
@@ -33,19 +46,16 @@ function ownTexts(directory) {
 }
 
 function qkvIds(directory, texts) {
-  const folder = mkdtempSync(join(tmpdir(), "qkv-compare-"));
-  const input = join(folder, "texts.jsonl");
-  writeFileSync(input, texts.map((text) => JSON.stringify(text) + "\n").join(""));
-  const run = spawnSync(values.qkv, ["tokenize", "-m", directory, "--lines", "--special", "-f", input], {
-    encoding: "utf8",
-    maxBuffer: 1 << 30,
-  });
-  rmSync(folder, { recursive: true });
-  if (run.status !== 0) throw new Error(run.stderr.trim() || String(run.error));
-  return run.stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line).ids);
+  const options = ["tokenize", "-m", directory, "--lines", ...(isModel(directory) ? [] : ["--special"])];
+  return run(values.qkv, options, texts.map((text) => JSON.stringify(text) + "\n").join("")).map((line) => JSON.parse(line).ids);
 }
 
 async function libraryIds(directory, texts) {
+  if (isModel(directory)) {
+    const options = [`--model=${modelOf(directory)}`, "--output_format=id"];
+    const lines = run("spm_encode", options, texts.map((text) => text + "\n").join(""));
+    return lines.map((line) => line.split(" ").filter(Boolean).map(Number));
+  }
   const tokenizer = Tokenizer.fromFile(join(directory, "tokenizer.json"));
   const ids = [];
   for (let at = 0; at < texts.length; at += 1000)
@@ -74,6 +84,8 @@ for (const directory of positionals) {
     const own = ownTexts(directory);
     for (let i = 0; i < Number(values.strings); ++i) cases.push({ text: randomText(next, own, i % 50 === 0 ? 80 : 8) });
   }
+  // SentencePiece's program reads line by line, and takes a zero byte for the end.
+  if (isModel(directory)) for (const one of cases) one.text = one.text.replace(/[\n\r\0]/g, " ");
   const texts = cases.map((one) => one.text);
   const ours = qkvIds(directory, texts);
   const theirs = await libraryIds(directory, texts);
@@ -82,7 +94,8 @@ for (const directory of positionals) {
     const all = different.map((one) => one.codepoint);
     const known = all.filter(isCompared);
     console.log(`${name}: ${cases.length} characters, ${known.length} different: ${ranges(known)}`);
-    console.log(`  and ${all.length - known.length} that not all tables know: ${ranges(all.filter((c) => !isCompared(c)))}`);
+    const unknown = all.filter((codepoint) => !isCompared(codepoint));
+    console.log(`  and ${unknown.length} that not all tables know: ${ranges(unknown)}`);
     differences += known.length;
   } else {
     console.log(`${name}: ${cases.length} texts, ${different.length} different`);

@@ -255,4 +255,50 @@ TEST_CASE("a tokenizer.bin is its tokenizer.json", "[tokenizer]") {
   }
 }
 
+TEST_CASE("Llama 2's pieces give the ids of its tokenizer.json", "[tokenizer]") {
+  const auto reference = reference_directory();
+  const auto folder = reference ? *reference / "real" / "tokenizers" / "llama2" : std::filesystem::path();
+  if (!reference || !std::filesystem::exists(folder)) {
+    WARN("skipped: no reference directory with Llama 2's tokenizer");
+    return;
+  }
+  std::ifstream file(folder / "tokenizer.json");
+  const auto model = nlohmann::json::parse(file)["model"];
+  // As in its tokenizer.model: the earlier a piece is made, the better.
+  std::map<std::string, float> scores;
+  for (const auto& merge : model["merges"]) {
+    auto made = merge.is_array() ? merge[0].get<std::string>() + merge[1].get<std::string>() : merge.get<std::string>();
+    if (!merge.is_array()) made.erase(made.find(' '), 1);
+    scores.emplace(made, -static_cast<float>(scores.size()));
+  }
+  ScoredPieces pieces(model["vocab"].size());
+  for (const auto& [text, id] : model["vocab"].items()) {
+    const auto i = id.get<std::size_t>();
+    const auto found = scores.find(text);
+    constexpr std::size_t first_normal = 259;
+    pieces[i] = {text, found == scores.end() ? -1e9F : found->second,
+                 i < 3              ? PieceKind::control
+                 : i < first_normal ? PieceKind::byte
+                                    : PieceKind::normal};
+  }
+  pieces[0].kind = PieceKind::unknown;
+  const auto one = with(pieces);
+  const auto other = Tokenizer::open(folder);
+  REQUIRE(other.has_value());
+  const auto golden = *reference / "real" / "tokenizers" / "golden";
+  for (const auto* name : {"strings.jsonl", "llamacpp_inp.jsonl"}) {
+    std::ifstream texts(golden / name);
+    for (std::string line; std::getline(texts, line);) {
+      CAPTURE(line);
+      const auto text = nlohmann::json::parse(line).get<std::string>();
+      CHECK(one.encode(text, {}) == other->encode(text, {}));
+    }
+  }
+  Numbers numbers(34);
+  for (int round = 0; round < 2000; ++round) {
+    const auto bytes = random_bytes(numbers, 200);
+    CHECK(one.encode(bytes, {}) == other->encode(bytes, {}));
+  }
+}
+
 }  // namespace qkv::test
