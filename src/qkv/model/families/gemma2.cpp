@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "qkv/model/families/families.hpp"
 #include "qkv/model/families/gemma_like.hpp"
 
@@ -12,7 +14,11 @@ Config read(const JsonReader& reader) {
   read_gemma2_extras(reader, 50.0, 30.0, config);
   config.position = read_whole_rotary(reader, config);
   const auto sliding = read_sliding_layers(reader, config.n_layers, [](std::int64_t layer) { return layer % 2 == 0; });
-  config.attention.windows = windows_of(reader, sliding, read_window(reader, 4096));
+  const auto window = read_window(reader, 4096);
+  config.attention.windows = windows_of(reader, sliding, window);
+  // Written a second time into the configs of the larger models.
+  if (reader.integer_or("sliding_window_size", window, {}) != window)
+    reader.fail("sliding_window_size", fmt::format("{}, as sliding_window says", window));
   return config;
 }
 

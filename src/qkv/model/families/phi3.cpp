@@ -28,7 +28,8 @@ Config read(const JsonReader& reader) {
   for (const auto* key : {"attention_bias", "mlp_bias", "lm_head_bias"}) require_false(reader, key);
   // Written by Phi-4-mini's publisher for code that has them: every layer attends to everything, and positions are not
   // divided.
-  for (const auto* key : {"full_attn_mod", "interpolate_factor"}) (void)reader.integer_or(key, 1, {1, 1});
+  for (const auto* key : {"full_attn_mod", "interpolate_factor"})
+    if (reader.integer_or(key, 1, {}) != 1) reader.fail(key, "1");
   return config;
 }
 

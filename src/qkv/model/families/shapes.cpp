@@ -27,6 +27,21 @@ constexpr std::string_view tinyllama = R"({"model_type": "llama", "vocab_size": 
   "num_attention_heads": 32, "num_key_value_heads": 4, "rms_norm_eps": 1e-5, "rope_theta": 10000,
   "tie_word_embeddings": false})";
 
+constexpr std::string_view qwen25_05b = R"({"model_type": "qwen2", "vocab_size": 151936,
+  "max_position_embeddings": 32768, "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24,
+  "num_attention_heads": 14, "num_key_value_heads": 2, "rms_norm_eps": 1e-6, "rope_theta": 1000000,
+  "tie_word_embeddings": true})";
+
+constexpr std::string_view qwen3_06b = R"({"model_type": "qwen3", "vocab_size": 151936,
+  "max_position_embeddings": 40960, "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28,
+  "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "rms_norm_eps": 1e-6, "rope_theta": 1000000,
+  "tie_word_embeddings": true})";
+
+constexpr std::string_view gemma3_270m = R"({"model_type": "gemma3_text", "vocab_size": 262144,
+  "max_position_embeddings": 32768, "hidden_size": 640, "intermediate_size": 2048, "num_hidden_layers": 18,
+  "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "query_pre_attn_scalar": 256,
+  "rms_norm_eps": 1e-6, "rope_theta": 1000000, "rope_local_base_freq": 10000, "sliding_window": 512})";
+
 /// The embedded model.
 constexpr std::string_view nursery = R"({"model_type": "qkv", "format_version": 1, "name": "nursery", "n_layers": 5,
   "d_model": 128, "n_vocab": 2048, "n_ctx": 256,
@@ -46,6 +61,9 @@ std::span<const NamedShape> named_shapes() {
                                      NamedShape{"smollm2-135m", smollm2_135m},
                                      NamedShape{"smollm2-360m", smollm2_360m},
                                      NamedShape{"tinyllama-1.1b", tinyllama},
+                                     NamedShape{"qwen2.5-0.5b", qwen25_05b},
+                                     NamedShape{"qwen3-0.6b", qwen3_06b},
+                                     NamedShape{"gemma3-270m", gemma3_270m},
                                      NamedShape{"nursery", nursery}};
   return shapes;
 }
