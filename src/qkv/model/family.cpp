@@ -51,6 +51,8 @@ constexpr std::array harmless_keys{"activation_dropout",
                                    "label2id",
                                    "layerdrop",
                                    "length_penalty",
+                                   "max_length",
+                                   "min_length",
                                    "mlp_dropout",
                                    "model_type",
                                    "name_or_path",
@@ -95,7 +97,16 @@ constexpr std::array harmless_keys{"activation_dropout",
                                    "unsloth_fixed",
                                    "unsloth_version",
                                    "use_bfloat16",
-                                   "use_cache"};
+                                   "use_cache",
+                                   "use_return_dict"};
+
+/// Keys that are harmless at one value only.
+bool is_neutral(const std::string& key, const nlohmann::json& value) {
+  if (key == "pruned_heads") return value.empty();
+  const bool is_of_encoders =
+      key == "add_cross_attention" || key == "is_encoder_decoder" || key == "tie_encoder_decoder";
+  return is_of_encoders && value == false;
+}
 
 bool is_harmless(const std::string& key) {
   // Their publishers' own notes begin with an underscore ("_name_or_path", "_num_labels").
@@ -105,8 +116,8 @@ bool is_harmless(const std::string& key) {
 
 void refuse_unread(const Family& family, const JsonReader& reader, std::span<const std::string> ignored_keys) {
   for (const auto& key : reader.unread()) {
-    if (!reader.has(key)) continue;                                  // null
-    if (key == "pruned_heads" && reader.raw(key).empty()) continue;  // none
+    if (!reader.has(key)) continue;  // null
+    if (is_neutral(key, reader.raw(key))) continue;
     if (key.empty() ||
         (!is_harmless(key) && std::find(ignored_keys.begin(), ignored_keys.end(), key) == ignored_keys.end()))
       throw Error(

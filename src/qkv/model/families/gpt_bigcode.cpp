@@ -18,7 +18,6 @@ Config read(const JsonReader& reader) {
   config.mlp = {false, read_published_activation(reader, "activation_function", "gelu_pytorch_tanh"),
                 reader.integer_or("n_inner", 4 * config.d_model, width_range), true, true};
   config.head.tied = reader.boolean_or("tie_word_embeddings", true);
-  require(reader, "add_cross_attention", false);
   require(reader, "scale_attn_by_inverse_layer_idx", false);
   // In which precision and in which room other programs compute the same.
   ignore_keys(reader, {"attention_softmax_in_fp32", "inference_runner", "max_batch_size", "max_sequence_length",

@@ -10,7 +10,8 @@ namespace {
 Config read(const JsonReader& reader) {
   auto config = read_sizes(reader, {"num_hidden_layers", "hidden_size", "max_position_embeddings", 2048});
   config.norm = read_layer_norm(reader, "layer_norm_eps");
-  config.attention = read_heads(reader, {"num_attention_heads", "hidden_size", "num_key_value_heads"}, config.d_model);
+  config.attention =
+      read_heads(reader, {"num_attention_heads", "hidden_size", "num_key_value_heads", "head_dim"}, config.d_model);
   set_biases(config.attention, true, true);
   if (reader.boolean_or("qk_layernorm", false)) config.attention.qk_norm = {QkNormConfig::Kind::head, config.norm};
   config.position = read_partial_rotary(reader, {.absent_factor = 0.5}, config.attention.head_dim, config.n_ctx);

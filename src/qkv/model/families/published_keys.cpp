@@ -45,7 +45,9 @@ AttentionConfig read_heads(const JsonReader& reader, const HeadKeys& keys, std::
   attention.n_heads = reader.integer(keys.n_heads, head_range);
   attention.n_kv_heads =
       keys.n_kv_heads.empty() ? attention.n_heads : reader.integer_or(keys.n_kv_heads, attention.n_heads, head_range);
-  attention.head_dim = divide_into_heads(reader, keys.d_model, d_model, attention.n_heads);
+  attention.head_dim = !keys.head_dim.empty() && reader.has(keys.head_dim)
+                           ? reader.integer(keys.head_dim, width_range)
+                           : divide_into_heads(reader, keys.d_model, d_model, attention.n_heads);
   attention.scale = 1.0 / std::sqrt(static_cast<double>(attention.head_dim));
   return attention;
 }

@@ -31,11 +31,13 @@ struct SizeKeys {
 /// Layers, width, vocabulary and context, and the tokens of both ends.
 [[nodiscard]] Config read_sizes(const JsonReader& reader, const SizeKeys& keys);
 
-/// Heads of width d_model / n_heads and the usual scale, 1 / sqrt(head_dim). `n_kv_heads` may be "": as many as heads.
+/// Heads of width d_model / n_heads, or what `head_dim` says, and the usual scale, 1 / sqrt(head_dim). Keys that a
+/// family has not are "": then there are as many key/value heads as heads.
 struct HeadKeys {
   std::string_view n_heads;
   std::string_view d_model;
   std::string_view n_kv_heads = "";
+  std::string_view head_dim = "";
 };
 [[nodiscard]] AttentionConfig read_heads(const JsonReader& reader, const HeadKeys& keys, std::int64_t d_model);
 void set_biases(AttentionConfig& attention, bool of_qkv, bool of_o);

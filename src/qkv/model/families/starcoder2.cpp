@@ -10,7 +10,8 @@ namespace {
 Config read(const JsonReader& reader) {
   auto config = read_sizes(reader, {"num_hidden_layers", "hidden_size", "max_position_embeddings", 4096});
   config.norm = read_layer_norm(reader, "norm_epsilon");
-  config.attention = read_heads(reader, {"num_attention_heads", "hidden_size", "num_key_value_heads"}, config.d_model);
+  config.attention =
+      read_heads(reader, {"num_attention_heads", "hidden_size", "num_key_value_heads", "head_dim"}, config.d_model);
   if (!reader.has("num_key_value_heads")) config.attention.n_kv_heads = 2;
   const bool bias = reader.boolean_or("use_bias", true);
   set_biases(config.attention, bias, bias);
