@@ -28,19 +28,8 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"transformer.", ""},
-                   .tokens = "word_embeddings",
-                   .embedding_norm = "word_embeddings_layernorm",
-                   .layers = "h"};
-  names.block = {.attn_norm = "input_layernorm",
-                 .qkv = "self_attention.query_key_value",
-                 .fused = {config.attention.n_heads},
-                 .o = "self_attention.dense",
-                 .mlp_norm = "post_attention_layernorm",
-                 .in = "mlp.dense_h_to_4h",
-                 .out = "mlp.dense_4h_to_h"};
-  names.final_norm = "ln_f";
-  names.head = "lm_head";
+  auto names = bloom_names();
+  names.block.fused = {config.attention.n_heads};
   return bind_by_names(config, binder, names);
 }
 

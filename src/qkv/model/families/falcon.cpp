@@ -58,18 +58,13 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  const bool two_norms = config.residual == Residual::parallel;
-  ModelNames names{.roots = {"transformer.", ""}, .tokens = "word_embeddings", .layers = "h"};
-  names.block = {.attn_norm = two_norms ? "ln_attn" : "input_layernorm",
-                 .qkv = "self_attention.query_key_value",
-                 .fused = {config.attention.n_kv_heads},
-                 .o = "self_attention.dense",
-                 .mlp_norm = two_norms ? "ln_mlp" : "post_attention_layernorm",
-                 .in = "mlp.dense_h_to_4h",
-                 .out = "mlp.dense_4h_to_h",
-                 .unused = {"self_attention.rotary_emb.inv_freq", "self_attention.maybe_rotary.inv_freq"}};
-  names.final_norm = "ln_f";
-  names.head = "lm_head";
+  auto names = bloom_names();
+  names.block.fused = {config.attention.n_kv_heads};
+  names.block.unused = {"self_attention.rotary_emb.inv_freq", "self_attention.maybe_rotary.inv_freq"};
+  if (config.residual == Residual::parallel) {
+    names.block.attn_norm = "ln_attn";
+    names.block.mlp_norm = "ln_mlp";
+  }
   return bind_by_names(config, binder, names);
 }
 

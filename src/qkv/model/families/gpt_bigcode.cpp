@@ -27,17 +27,9 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"transformer.", ""}, .tokens = "wte", .positions = "wpe", .layers = "h"};
-  names.block = {.attn_norm = "ln_1",
-                 .qkv = "attn.c_attn",
-                 .fused = {config.attention.n_kv_heads},
-                 .o = "attn.c_proj",
-                 .mlp_norm = "ln_2",
-                 .in = "mlp.c_fc",
-                 .out = "mlp.c_proj",
-                 .unused = {"attn.bias", "attn.masked_bias"}};
-  names.final_norm = "ln_f";
-  names.head = "lm_head";
+  auto names = gpt2_names();
+  names.block.qkv = "attn.c_attn";
+  names.block.fused = {config.attention.n_kv_heads};
   return bind_by_names(config, binder, names);
 }
 

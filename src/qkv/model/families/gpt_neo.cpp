@@ -67,18 +67,12 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"transformer.", ""}, .tokens = "wte", .positions = "wpe", .layers = "h"};
-  names.block = {.attn_norm = "ln_1",
-                 .q = "attn.attention.q_proj",
-                 .k = "attn.attention.k_proj",
-                 .v = "attn.attention.v_proj",
-                 .o = "attn.attention.out_proj",
-                 .mlp_norm = "ln_2",
-                 .in = "mlp.c_fc",
-                 .out = "mlp.c_proj",
-                 .unused = {"attn.attention.bias", "attn.attention.masked_bias"}};
-  names.final_norm = "ln_f";
-  names.head = "lm_head";
+  auto names = gpt2_names();
+  names.block.q = "attn.attention.q_proj";
+  names.block.k = "attn.attention.k_proj";
+  names.block.v = "attn.attention.v_proj";
+  names.block.o = "attn.attention.out_proj";
+  names.block.unused = {"attn.attention.bias", "attn.attention.masked_bias"};
   return bind_by_names(config, binder, names);
 }
 

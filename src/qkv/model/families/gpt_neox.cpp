@@ -25,17 +25,14 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"gpt_neox.", ""}, .tokens = "embed_in", .layers = "layers"};
-  names.block = {
-      .attn_norm = "input_layernorm",
-      .qkv = "attention.query_key_value",
-      .fused = {config.attention.n_heads},
-      .o = "attention.dense",
-      .mlp_norm = "post_attention_layernorm",
-      .in = "mlp.dense_h_to_4h",
-      .out = "mlp.dense_4h_to_h",
-      .unused = {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"},
-  };
+  auto names = bloom_names();
+  names.roots = {"gpt_neox.", ""};
+  names.tokens = "embed_in";
+  names.layers = "layers";
+  names.block.qkv = "attention.query_key_value";
+  names.block.fused = {config.attention.n_heads};
+  names.block.o = "attention.dense";
+  names.block.unused = {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"};
   names.final_norm = "final_layer_norm";
   names.head = "embed_out";
   return bind_by_names(config, binder, names);

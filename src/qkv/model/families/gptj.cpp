@@ -34,26 +34,28 @@ Config read_codegen(const JsonReader& reader) {
   return config;
 }
 
-ModelNames names_of(BlockNames attention) {
-  attention.attn_norm = "ln_1";
-  attention.o = "attn.out_proj";
-  attention.in = "mlp.fc_in";
-  attention.out = "mlp.fc_out";
-  attention.unused = {"attn.bias", "attn.masked_bias", "attn.causal_mask"};
-  return {.roots = {"transformer.", ""},
-          .tokens = "wte",
-          .layers = "h",
-          .block = attention,
-          .final_norm = "ln_f",
-          .head = "lm_head"};
+ModelNames common_names() {
+  auto names = gpt2_names();
+  names.block.o = "attn.out_proj";
+  names.block.in = "mlp.fc_in";
+  names.block.out = "mlp.fc_out";
+  return names;
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  return bind_by_names(config, binder, names_of({.q = "attn.q_proj", .k = "attn.k_proj", .v = "attn.v_proj"}));
+  auto names = common_names();
+  names.block.q = "attn.q_proj";
+  names.block.k = "attn.k_proj";
+  names.block.v = "attn.v_proj";
+  return bind_by_names(config, binder, names);
 }
 
 Weights bind_codegen(const Config& config, WeightBinder& binder) {
-  return bind_by_names(config, binder, names_of({.qkv = "attn.qkv_proj", .fused = {fused_groups, true}}));
+  auto names = common_names();
+  names.block.qkv = "attn.qkv_proj";
+  names.block.fused = {fused_groups, true};
+  names.block.unused.emplace_back("attn.causal_mask");
+  return bind_by_names(config, binder, names);
 }
 
 }  // namespace

@@ -85,7 +85,8 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"transformer.", ""}, .tokens = "wte", .positions = "wpe", .layers = "blocks"};
+  auto names = gpt2_names();
+  names.layers = "blocks";
   names.block = {.attn_norm = "norm_1",
                  .qkv = "attn.Wqkv",
                  .o = "attn.out_proj",
@@ -95,7 +96,6 @@ Weights bind(const Config& config, WeightBinder& binder) {
                  .q_norm = "attn.q_ln",
                  .k_norm = "attn.k_ln"};
   names.final_norm = "norm_f";
-  names.head = "lm_head";
   return bind_by_names(config, binder, names);
 }
 

@@ -32,21 +32,15 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"model.decoder.", "decoder.", ""},
-                   .tokens = "embed_tokens",
-                   .positions = "embed_positions",
-                   .positions_first = rows_for_padding,
-                   .layers = "layers"};
-  names.block = {.attn_norm = "self_attn_layer_norm",
-                 .q = "self_attn.q_proj",
-                 .k = "self_attn.k_proj",
-                 .v = "self_attn.v_proj",
-                 .o = "self_attn.out_proj",
-                 .mlp_norm = "final_layer_norm",
-                 .in = "fc1",
-                 .out = "fc2"};
-  names.final_norm = "final_layer_norm";
-  names.head = "lm_head";
+  auto names = llama_names();
+  names.roots = {"model.decoder.", "decoder.", ""};
+  names.positions = "embed_positions";
+  names.positions_first = rows_for_padding;
+  names.block.attn_norm = "self_attn_layer_norm";
+  names.block.o = "self_attn.out_proj";
+  names.block.mlp_norm = names.final_norm = "final_layer_norm";
+  names.block.in = "fc1";
+  names.block.out = "fc2";
   auto weights = bind_by_names(config, binder, names);
   if (config.embedding_width > 0) {
     const auto root = find_root(binder, names);

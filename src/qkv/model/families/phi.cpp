@@ -23,19 +23,13 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"model.", ""}, .tokens = "embed_tokens", .layers = "layers"};
-  names.block = {.attn_norm = "input_layernorm",
-                 .q = "self_attn.q_proj",
-                 .k = "self_attn.k_proj",
-                 .v = "self_attn.v_proj",
-                 .o = "self_attn.dense",
-                 .in = "mlp.fc1",
-                 .out = "mlp.fc2",
-                 .q_norm = "self_attn.q_layernorm",
-                 .k_norm = "self_attn.k_layernorm",
-                 .unused = {"self_attn.rotary_emb.inv_freq"}};
+  auto names = llama_names();
+  names.block.o = "self_attn.dense";
+  names.block.in = "mlp.fc1";
+  names.block.out = "mlp.fc2";
+  names.block.q_norm = "self_attn.q_layernorm";
+  names.block.k_norm = "self_attn.k_layernorm";
   names.final_norm = "final_layernorm";
-  names.head = "lm_head";
   return bind_by_names(config, binder, names);
 }
 

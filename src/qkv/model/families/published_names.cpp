@@ -64,6 +64,54 @@ BlockWeights bind_block(const Config& config, WeightBinder& binder, const BlockN
 
 }  // namespace
 
+ModelNames gpt2_names() {
+  return {.roots = {"transformer.", ""},
+          .tokens = "wte",
+          .positions = "wpe",
+          .layers = "h",
+          .block = {.attn_norm = "ln_1",
+                    .o = "attn.c_proj",
+                    .mlp_norm = "ln_2",
+                    .in = "mlp.c_fc",
+                    .out = "mlp.c_proj",
+                    .unused = {"attn.bias", "attn.masked_bias"}},
+          .final_norm = "ln_f",
+          .head = "lm_head"};
+}
+
+ModelNames bloom_names() {
+  return {.roots = {"transformer.", ""},
+          .tokens = "word_embeddings",
+          .embedding_norm = "word_embeddings_layernorm",
+          .layers = "h",
+          .block = {.attn_norm = "input_layernorm",
+                    .qkv = "self_attention.query_key_value",
+                    .o = "self_attention.dense",
+                    .mlp_norm = "post_attention_layernorm",
+                    .in = "mlp.dense_h_to_4h",
+                    .out = "mlp.dense_4h_to_h"},
+          .final_norm = "ln_f",
+          .head = "lm_head"};
+}
+
+ModelNames llama_names() {
+  return {.roots = {"model.", ""},
+          .tokens = "embed_tokens",
+          .layers = "layers",
+          .block = {.attn_norm = "input_layernorm",
+                    .q = "self_attn.q_proj",
+                    .k = "self_attn.k_proj",
+                    .v = "self_attn.v_proj",
+                    .o = "self_attn.o_proj",
+                    .mlp_norm = "post_attention_layernorm",
+                    .in = "mlp.up_proj",
+                    .gate = "mlp.gate_proj",
+                    .out = "mlp.down_proj",
+                    .unused = {"self_attn.rotary_emb.inv_freq"}},  // computed from the config
+          .final_norm = "norm",
+          .head = "lm_head"};
+}
+
 std::string find_root(const WeightBinder& binder, const ModelNames& names) {
   for (const auto root : names.roots)
     if (binder.has(fmt::format("{}{}.weight", root, names.tokens))) return std::string(root);

@@ -44,6 +44,12 @@ struct ModelNames {
   std::string_view head = {};
 };
 
+/// Names that one family chose and others took over, some of them changed. Whether a family has what they name
+/// (positions, a gate), the Config says.
+[[nodiscard]] ModelNames gpt2_names();   // but for W_q, W_k and W_v
+[[nodiscard]] ModelNames bloom_names();  // W_q, W_k and W_v in one matrix, head by head
+[[nodiscard]] ModelNames llama_names();
+
 /// The root that the files use: the first under which they have the token embedding, else the first of all.
 [[nodiscard]] std::string find_root(const WeightBinder& binder, const ModelNames& names);
 

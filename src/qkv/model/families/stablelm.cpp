@@ -40,19 +40,7 @@ NormRef bind_head_norms(WeightBinder& binder, const std::string& name, std::int6
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"model.", ""}, .tokens = "embed_tokens", .layers = "layers"};
-  names.block = {.attn_norm = "input_layernorm",
-                 .q = "self_attn.q_proj",
-                 .k = "self_attn.k_proj",
-                 .v = "self_attn.v_proj",
-                 .o = "self_attn.o_proj",
-                 .mlp_norm = "post_attention_layernorm",
-                 .in = "mlp.up_proj",
-                 .gate = "mlp.gate_proj",
-                 .out = "mlp.down_proj",
-                 .unused = {"self_attn.rotary_emb.inv_freq"}};
-  names.final_norm = "norm";
-  names.head = "lm_head";
+  const auto names = llama_names();
   auto weights = bind_by_names(config, binder, names);
   const auto& a = config.attention;
   if (a.qk_norm.kind == QkNormConfig::Kind::none) return weights;

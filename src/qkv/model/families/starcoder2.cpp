@@ -30,18 +30,9 @@ Config read(const JsonReader& reader) {
 }
 
 Weights bind(const Config& config, WeightBinder& binder) {
-  ModelNames names{.roots = {"model.", ""}, .tokens = "embed_tokens", .layers = "layers"};
-  names.block = {.attn_norm = "input_layernorm",
-                 .q = "self_attn.q_proj",
-                 .k = "self_attn.k_proj",
-                 .v = "self_attn.v_proj",
-                 .o = "self_attn.o_proj",
-                 .mlp_norm = "post_attention_layernorm",
-                 .in = "mlp.c_fc",
-                 .out = "mlp.c_proj",
-                 .unused = {"self_attn.rotary_emb.inv_freq"}};
-  names.final_norm = "norm";
-  names.head = "lm_head";
+  auto names = llama_names();
+  names.block.in = "mlp.c_fc";
+  names.block.out = "mlp.c_proj";
   return bind_by_names(config, binder, names);
 }
 
