@@ -57,9 +57,7 @@ void PromptOptions::add_to(CLI::App& command) {
   file_option->excludes(ids_option_);
   add_choice<Bos>(command, "--bos", bos, {{"auto", Bos::automatic}, {"yes", Bos::yes}, {"no", Bos::no}},
                   "Begin token in front: as the tokenizer's rule says, always, never");
-  command.add_option("--tokenizer", tokenizer_file, "Tokenizer file, instead of the model's own")
-      ->type_name("FILE")
-      ->check(CLI::ExistingFile);
+  command.add_option("--tokenizer", tokenizer_file, "Tokenizer file, instead of the model's own")->type_name("FILE");
   command.add_flag("--special", special, "Text that spells a special token becomes that token");
   command.add_flag("--escape", escape, "Read \\n, \\t, \\\\ and \\xHH in the prompt");
 }

@@ -140,7 +140,7 @@ TEST_CASE("biases are told by the tensors that are there", "[model]") {
   for (const auto* block : {"blk.0.", "blk.1."})
     for (const auto& [part, count] : {std::pair{"attn_q", 8}, {"attn_k", 4}, {"attn_v", 4}, {"attn_output", 8}})
       gguf.tensors.push_back({fmt::format("{}{}.bias", block, part), {count}, 0, random_tensor("x", {count}, 9).bytes});
-  const auto& attention = load(gguf).config().attention;
+  const auto attention = load(gguf).config().attention;
   CHECK(attention.bias_q);
   CHECK(attention.bias_o);
   gguf.tensors.pop_back();

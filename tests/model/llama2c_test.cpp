@@ -241,7 +241,7 @@ TEST_CASE("the stories model tells its author's story from every file it is kept
     const auto model = Model::load(path);
     Session session(model);
     Sampler greedy({.temperature = 0.0});
-    return generate(session, {1}, greedy, {.max_new_tokens = count, .cache = true},
+    return generate(session, std::vector<TokenId>{1}, greedy, {.max_new_tokens = count, .cache = true},
                     [](const NewToken&) { return Next::go_on; })
         .ids;
   };

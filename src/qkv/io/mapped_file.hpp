@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 
 namespace qkv {
@@ -18,6 +19,11 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+  /// Whether these bytes are some of the file's.
+  [[nodiscard]] bool holds(std::span<const std::byte> range) const {
+    const std::less_equal<> no_later;
+    return no_later(data_, range.data()) && no_later(range.data() + range.size(), data_ + size_);
+  }
 
  private:
   const std::byte* data_ = nullptr;

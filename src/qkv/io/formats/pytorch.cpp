@@ -28,6 +28,10 @@ class Pytorch : public WeightSource {
   std::deque<std::vector<std::byte>> ordered;  // what did not lie in order
   std::vector<StoredTensor> all;
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return all; }
+  void release(const StoredTensor& tensor) const override {
+    for (const auto& file : files)
+      if (file.holds(tensor.bytes)) release_pages(tensor.bytes);
+  }
 };
 
 [[noreturn]] void fail(const std::string& where, const std::string& message) {

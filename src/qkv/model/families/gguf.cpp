@@ -9,6 +9,7 @@
 
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/io/mapped_file.hpp"
 #include "qkv/model/config_keys.hpp"
 #include "qkv/model/families/families.hpp"
 #include "qkv/model/families/gguf_architectures.hpp"
@@ -91,6 +92,7 @@ class GgufWeights : public WeightSource {
     }
   }
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
+  void release(const StoredTensor& tensor) const override { release_pages(tensor.bytes); }
 
   [[nodiscard]] std::string name_in_file(const std::string& published) const override {
     const auto [stem, ending] = split_ending(published);

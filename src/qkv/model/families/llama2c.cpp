@@ -109,6 +109,9 @@ class Llama2cWeights : public WeightSource {
     std::sort(tensors_.begin(), tensors_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   }
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
+  void release(const StoredTensor& tensor) const override {
+    if (file_.holds(tensor.bytes)) release_pages(tensor.bytes);  // what was widened is there only once
+  }
 
  private:
   void place_old() {

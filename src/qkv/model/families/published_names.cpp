@@ -33,7 +33,7 @@ BlockWeights bind_block(const Config& config, WeightBinder& binder, const BlockN
   const auto d = config.d_model;
   const auto full = [&](std::string_view name) { return fmt::format("{}{}", block, name); };
   const auto linear = [&](std::string_view name, std::int64_t out, std::int64_t in, bool bias) {
-    return binder.linear(weight_and_bias(full(name)), out, in, bias);
+    return binder.linear(weight_and_bias(full(name)), out, in, bias, names.layout);
   };
   BlockWeights weights;
   weights.attn_norms = bind_norms(config, binder, full(names.attn_norm));

@@ -25,6 +25,7 @@ struct BlockNames {
   std::string_view q = {}, k = {}, v = {};  // each by itself, or
   std::string_view qkv = {};                // all in one
   Fused fused = {};
+  ops::Layout layout = ops::Layout::out_in;  // of all linear maps; cut in groups only as [out, in]
   std::string_view o = {};
   std::string_view mlp_norm = {};
   std::string_view in = {}, gate = {}, out = {};
