@@ -8,8 +8,11 @@
 #include <limits>
 #include <vector>
 
+#include "qkv/model/weight_check.hpp"
+#include "qkv/tokenizer/tokenizer.hpp"
 #include "support/arrays.hpp"
 #include "support/catch.hpp"
+#include "support/gguf_file.hpp"
 #include "support/loaded.hpp"
 #include "support/reference.hpp"
 #include "support/refused.hpp"
@@ -72,6 +75,55 @@ TEST_CASE("a converted model gives the same logits, bit for bit", "[model]") {
   folders.push_back(data / "real" / "gpt-nano-sort-hf");
   CHECK(folders.size() >= 15);
   for (const auto& folder : folders) check_same_model(folder);
+}
+
+TEST_CASE("the tokenizer of a model in one file becomes a file of its own", "[model]") {
+  const TemporaryDirectory directory;
+  auto gguf = tiny_llama_gguf();
+  gguf.text("tokenizer.ggml.model", "gpt2");
+  gguf.text("tokenizer.ggml.pre", "gpt-2");
+  gguf.texts("tokenizer.ggml.tokens", {"a", "b", "c", "ab", "abc", "d", "e", "f", "g", "h", "<e>"});
+  gguf.texts("tokenizer.ggml.merges", {"a b", "ab c"});
+  gguf.integers("tokenizer.ggml.token_type", {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3});
+  const auto file = directory.path() / "model.gguf";
+  write_file(file, gguf.bytes());
+  check_same_model(file);
+  const auto to = directory.path() / "to";
+  (void)convert(file, to, WeightForm::native);
+  CHECK(copy_tokenizer(file, to) == std::vector<std::string>{"tokenizer.gguf"});
+  const auto before = Tokenizer::open(file);
+  const auto after = Tokenizer::open(to);
+  REQUIRE(before.has_value());
+  REQUIRE(after.has_value());
+  CHECK(after->encode("abcab", {}) == before->encode("abcab", {}));
+  CHECK(after->encode("abcab", {}) == std::vector<TokenId>{4, 3});
+  const auto again = directory.path() / "again";
+  (void)convert(to, again, WeightForm::safetensors);
+  CHECK(copy_tokenizer(to, again) == std::vector<std::string>{"tokenizer.gguf"});
+  CHECK(converted_files(again).size() == 3);
+}
+
+TEST_CASE("every reference model in one file is the same after conversion", "[model][reference]") {
+  const auto reference = reference_directory();
+  if (!reference) {
+    WARN("skipped: no reference folder (QKV_REFERENCE)");
+    return;
+  }
+  int converted = 0;
+  for (const auto& entry : fs::directory_iterator(*reference / "real" / "gguf")) {
+    if (entry.path().extension() != ".gguf") continue;
+    ++converted;
+    check_same_model(entry.path());
+    const auto files = open_model_files(entry.path());
+    std::int64_t count = 0;
+    for (const auto& check : check_weights(files)) {  // of weights in blocks too
+      CHECK(check.not_finite == 0);
+      CHECK(check.deviation > 0.0);
+      count += check.count;
+    }
+    CHECK(count == files.config.parameter_count());
+  }
+  CHECK(converted > 0);
 }
 
 TEST_CASE("every reference model that opens is the same after conversion", "[model][reference]") {

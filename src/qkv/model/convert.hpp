@@ -43,8 +43,9 @@ using ConversionProgress = std::function<void(std::int64_t done, std::int64_t to
 void write_converted(const ModelFiles& files, const ConversionPlan& plan, WeightForm form,
                      const std::filesystem::path& directory, const ConversionProgress& progress = nullptr);
 
-/// Copies the files that a tokenizer is made of, as many as there are, and returns their names. Throws Error{failed}
-/// naming the one that cannot be copied.
+/// Copies the files that the tokenizer of the model at `from` is made of into a directory, and returns their names. One
+/// that is part of a GGUF file becomes a file of its own, with the metadata that belongs to it. Throws Error{failed}
+/// naming the file that cannot be copied.
 std::vector<std::string> copy_tokenizer(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// All that a directory holds, paths below it, each after what is inside it, when it is empty or nothing but a model

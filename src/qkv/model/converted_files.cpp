@@ -7,6 +7,9 @@
 #include <string_view>
 
 #include "qkv/core/error.hpp"
+#include "qkv/io/formats/gguf_metadata.hpp"
+#include "qkv/io/sink.hpp"
+#include "qkv/model/container.hpp"
 #include "qkv/model/convert.hpp"
 
 namespace qkv {
@@ -14,9 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> tokenizer_files{"tokenizer.json",    "tokenizer_config.json",
-                                                          "vocab.json",        "merges.txt",
-                                                          "added_tokens.json", "special_tokens_map.json"};
+constexpr auto from_gguf = "tokenizer.gguf";
+constexpr auto from_llama2c = "tokenizer.bin";
+constexpr std::array<std::string_view, 9> tokenizer_files{
+    "tokenizer.json", "tokenizer_config.json",   "vocab.json", "merges.txt", "added_tokens.json", "tokenizer.model",
+    from_gguf,        "special_tokens_map.json", from_llama2c};
 
 [[noreturn]] void refuse(const fs::path& directory, const std::string& found) {
   throw Error(ErrorCode::usage,
@@ -71,17 +76,36 @@ void add_weights(const fs::path& directory, std::vector<fs::path>& files) {
   files.emplace_back("weights");
 }
 
+void copy(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy_file(from, to, error);
+  if (error) throw Error(ErrorCode::failed, fmt::format("{}: cannot be copied: {}", from.string(), error.message()));
+}
+
+void write_whole(const fs::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
 }  // namespace
 
 std::vector<std::string> copy_tokenizer(const fs::path& from, const fs::path& to) {
+  const auto found = tokenizer_path(from);
+  std::error_code ignored;
   std::vector<std::string> copied;
-  for (const auto name : tokenizer_files) {
-    std::error_code error;
-    if (!fs::exists(from / name, error)) continue;
-    fs::copy_file(from / name, to / name, error);
-    if (error)
-      throw Error(ErrorCode::failed, fmt::format("{}: cannot be copied: {}", (from / name).string(), error.message()));
-    copied.emplace_back(name);
+  if (fs::is_directory(found, ignored)) {
+    for (const auto name : tokenizer_files)
+      if (fs::exists(found / name, ignored)) copied.emplace_back(name);
+    for (const auto& name : copied) copy(found / name, to / name);
+  } else if (GgufFile::recognises(found)) {
+    const auto file = GgufFile::open(found);
+    if (!file->has("tokenizer.ggml.tokens")) return {};
+    write_whole(to / from_gguf, gguf_metadata_file(*file, "tokenizer."));
+    copied = {from_gguf};
+  } else if (fs::exists(found, ignored)) {
+    copy(found, to / from_llama2c);
+    copied = {from_llama2c};
   }
   return copied;
 }

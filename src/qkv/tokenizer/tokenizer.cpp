@@ -81,6 +81,8 @@ std::optional<Tokenizer> Tokenizer::open_directory(const std::filesystem::path& 
     throw Error(ErrorCode::model, fmt::format("{}: expected vocab.json and merges.txt, found {} alone",
                                               directory.string(), may_exist(merges) ? "merges.txt" : "vocab.json"));
   } else {
+    for (const auto* name : {"tokenizer.gguf", "tokenizer.bin"})  // each says everything by itself
+      if (may_exist(directory / name)) return open_file(directory / name);
     return std::nullopt;
   }
   if (may_exist(config)) parts->apply_config(JsonReader::open(config), from_model_file);

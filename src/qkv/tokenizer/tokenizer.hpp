@@ -36,8 +36,8 @@ struct EncodeOptions {
 class Tokenizer {
  public:
   /// Opens `tokenizer.json`, else `vocab.json` with `merges.txt`, else SentencePiece's `tokenizer.model`, in a model
-  /// directory, where `tokenizer_config.json` beside it says what it leaves unsaid; or the tokenizer that a file is or
-  /// holds. Returns nothing when there is none. Throws Error{model} naming file and key when what is there cannot be
+  /// directory, where `tokenizer_config.json` beside it says what it leaves unsaid; else `tokenizer.gguf` or
+  /// `tokenizer.bin` there, as convert writes them; or the tokenizer that a file is or holds. Returns nothing when there is none. Throws Error{model} naming file and key when what is there cannot be
   /// used.
   [[nodiscard]] static std::optional<Tokenizer> open(const std::filesystem::path& path);
 
