@@ -50,8 +50,8 @@ TEST_CASE("a NaN in any tensor is named by the layer and place where it comes up
   for (const std::string layer : {"0", "1"}) {
     const auto block = "blocks." + layer + ".";
     const auto in_layer = "layer " + layer + ", ";
-    check_number_named(block + "attn_norm.gain", 2, in_layer + "q, position 0");
-    check_number_named(block + "attn_norm.bias", 2, in_layer + "q, position 0");
+    check_number_named(block + "attn_norm.gain", 2, in_layer + "attn_in, position 0");
+    check_number_named(block + "attn_norm.bias", 2, in_layer + "attn_in, position 0");
     check_number_named(block + "attn.W_q", 5, in_layer + "q, position 0");
     check_number_named(block + "attn.b_q", 5, in_layer + "q, position 0");
     check_number_named(block + "attn.W_k", 5, in_layer + "k, position 0");
@@ -60,11 +60,13 @@ TEST_CASE("a NaN in any tensor is named by the layer and place where it comes up
     check_number_named(block + "attn.b_v", 5, in_layer + "v, position 0");
     check_number_named(block + "attn.W_o", 5, in_layer + "attn_out, position 0");
     check_number_named(block + "attn.b_o", 5, in_layer + "attn_out, position 0");
-    for (const auto* name : {"mlp_norm.gain", "mlp_norm.bias", "mlp.W_in", "mlp.b_in", "mlp.W_out", "mlp.b_out"})
+    for (const auto* name : {"mlp_norm.gain", "mlp_norm.bias"})
+      check_number_named(block + name, 1, in_layer + "mlp_in, position 0");
+    for (const auto* name : {"mlp.W_in", "mlp.b_in", "mlp.W_out", "mlp.b_out"})
       check_number_named(block + name, 1, in_layer + "mlp_out, position 0");
   }
-  check_number_named("final_norm.gain", 0, "logits, position 5");
-  check_number_named("final_norm.bias", 0, "logits, position 5");
+  check_number_named("final_norm.gain", 0, "final_norm, position 5");
+  check_number_named("final_norm.bias", 0, "final_norm, position 5");
 }
 
 TEST_CASE("the position is that of the token", "[generate]") {

@@ -11,7 +11,9 @@ namespace qkv::test {
 namespace {
 
 /// The embedded vocabulary spells what it has never seen byte by byte.
-Tokenizer bytewise_tokenizer() { return *Tokenizer::open(std::string(QKV_SOURCE_DIR) + "/models/nursery"); }
+Tokenizer bytewise_tokenizer() {
+  return *Tokenizer::open(std::filesystem::path(QKV_SOURCE_DIR) / "models" / "nursery");
+}
 
 }  // namespace
 

@@ -163,8 +163,8 @@ TEST_CASE("metadata that is missing or senseless is refused by its own key", "[m
 }
 
 TEST_CASE("metadata that changes the arithmetic and is not understood is refused by name", "[model]") {
-  for (const auto* key : {"llama.expert_count", "llama.expert_used_count", "llama.attn_logit_softcapping",
-                          "llama.whatever", "other.key"})
+  for (const auto* key :
+       {"llama.expert_count", "llama.expert_used_count", "llama.attn_logit_softcapping", "llama.whatever", "other.key"})
     llama_refused(set(key, 8U), {fmt::format("key '{}'", key), "is not understood", "--ignore-key"});
   llama_refused(set("llama.rope.scaling.type", "longrope"),
                 {"key 'llama.rope.scaling.type'", "none, linear, yarn", "longrope"});

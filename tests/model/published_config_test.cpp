@@ -223,12 +223,14 @@ TEST_CASE("what programs take differently in one config is refused by key", "[mo
 }
 
 TEST_CASE("counts and widths must be sensible integers under their names in every family", "[model]") {
-  for (const auto& family : all_families)
-    for (const auto& [key, value] : smallest(family).items()) {
+  for (const auto& family : all_families) {
+    const auto config = smallest(family);
+    for (const auto& [key, value] : config.items()) {
       if (!value.is_number()) continue;
       for (const json& wrong : {json(0), json(-1), json(2.5), json("8"), json(true), json(std::int64_t{1} << 40)})
         refuse(family, {{key, wrong}}, {"key '" + key + "'", "expected an integer from 1 to", "found"});
     }
+  }
 }
 
 TEST_CASE("no family asks for a tensor twice, and all that it asks for is counted", "[model]") {

@@ -99,7 +99,7 @@ std::string TinyGguf::header() const {
   for (const auto& one : tensors) {
     bytes += raw_text(one.name) + raw(static_cast<std::uint32_t>(one.shape.size()));
     for (auto extent = one.shape.rbegin(); extent != one.shape.rend(); ++extent) bytes += raw(*extent);
-    const auto offset = one.offset < 0 ? static_cast<std::int64_t>(end) : one.offset;
+    const auto offset = one.offset == -1 ? static_cast<std::int64_t>(end) : one.offset;
     bytes += raw(one.type) + raw(offset);
     end = (end + one.bytes.size() + alignment - 1) / alignment * alignment;
   }

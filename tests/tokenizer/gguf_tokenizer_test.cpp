@@ -228,7 +228,10 @@ TEST_CASE("real tokenizers kept in GGUF give the ids of their own files", "[toke
         REQUIRE(expected.size() == inputs.size());
         for (std::size_t i = 0; i < inputs.size(); ++i) {
           CAPTURE(name, texts, i, inputs[i].dump());
-          CHECK(tokenizer->encode(inputs[i].get<std::string>(), {add_special, true}) == expected[i]["ids"].get<Ids>());
+          auto ids = expected[i]["ids"].get<Ids>();
+          // That file has no rule for a begin token; in GGUF its kind adds one unless a key says no, as llama.cpp does.
+          if (add_special && pre == "llama-bpe") ids.insert(ids.begin(), 128000);
+          CHECK(tokenizer->encode(inputs[i].get<std::string>(), {add_special, true}) == ids);
         }
       }
   }

@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto from_gguf = "tokenizer.gguf";
-constexpr auto from_llama2c = "tokenizer.bin";
+constexpr auto from_metadata = "tokenizer.gguf";
+constexpr auto from_bin = "tokenizer.bin";
 constexpr std::array<std::string_view, 9> tokenizer_files{
     "tokenizer.json", "tokenizer_config.json",   "vocab.json", "merges.txt", "added_tokens.json", "tokenizer.model",
-    from_gguf,        "special_tokens_map.json", from_llama2c};
+    from_metadata,    "special_tokens_map.json", from_bin};
 
 [[noreturn]] void refuse(const fs::path& directory, const std::string& found) {
   throw Error(ErrorCode::usage,
@@ -76,7 +76,7 @@ void add_weights(const fs::path& directory, std::vector<fs::path>& files) {
   files.emplace_back("weights");
 }
 
-void copy(const fs::path& from, const fs::path& to) {
+void copy_one(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::copy_file(from, to, error);
   if (error) throw Error(ErrorCode::failed, fmt::format("{}: cannot be copied: {}", from.string(), error.message()));
@@ -97,15 +97,15 @@ std::vector<std::string> copy_tokenizer(const fs::path& from, const fs::path& to
   if (fs::is_directory(found, ignored)) {
     for (const auto name : tokenizer_files)
       if (fs::exists(found / name, ignored)) copied.emplace_back(name);
-    for (const auto& name : copied) copy(found / name, to / name);
+    for (const auto& name : copied) copy_one(found / name, to / name);
   } else if (GgufFile::recognises(found)) {
     const auto file = GgufFile::open(found);
     if (!file->has("tokenizer.ggml.tokens")) return {};
-    write_whole(to / from_gguf, gguf_metadata_file(*file, "tokenizer."));
-    copied = {from_gguf};
+    write_whole(to / from_metadata, gguf_metadata_file(*file, "tokenizer."));
+    copied = {from_metadata};
   } else if (fs::exists(found, ignored)) {
-    copy(found, to / from_llama2c);
-    copied = {from_llama2c};
+    copy_one(found, to / from_bin);
+    copied = {from_bin};
   }
   return copied;
 }

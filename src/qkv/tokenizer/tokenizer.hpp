@@ -37,8 +37,8 @@ class Tokenizer {
  public:
   /// Opens `tokenizer.json`, else `vocab.json` with `merges.txt`, else SentencePiece's `tokenizer.model`, in a model
   /// directory, where `tokenizer_config.json` beside it says what it leaves unsaid; else `tokenizer.gguf` or
-  /// `tokenizer.bin` there, as convert writes them; or the tokenizer that a file is or holds. Returns nothing when there is none. Throws Error{model} naming file and key when what is there cannot be
-  /// used.
+  /// `tokenizer.bin` there, as convert writes them; or the tokenizer that a file is or holds. Returns nothing when
+  /// there is none. Throws Error{model} naming file and key when what is there cannot be used.
   [[nodiscard]] static std::optional<Tokenizer> open(const std::filesystem::path& path);
 
   /// From the text of a `tokenizer.json` that is no file of its own; `where` begins every message.

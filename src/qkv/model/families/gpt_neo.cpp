@@ -26,11 +26,12 @@ Kinds read_repeated_kinds(const JsonReader& reader) {
   constexpr std::string_view key = "attention_types";
   Kinds kinds;
   for (const auto& part : reader.raw(key)) {
-    if (!part.is_array() || part.size() != 2 || !part[0].is_array() || !part[1].is_number_unsigned())
+    if (!part.is_array() || part.size() != 2 || !part[0].is_array() || !part[1].is_number_integer() ||
+        part[1].get<std::int64_t>() < 0)
       reader.fail(key, "an array of pairs, kinds of layers and how often they are repeated");
     const auto repeated = read_kinds(reader, key, part[0]);
-    const auto times = part[1].get<std::uint64_t>();
-    for (std::uint64_t i = 0; i < times && kinds.size() <= static_cast<std::size_t>(layer_range.max); ++i)
+    const auto times = part[1].get<std::int64_t>();
+    for (std::int64_t i = 0; i < times && kinds.size() <= static_cast<std::size_t>(layer_range.max); ++i)
       kinds.insert(kinds.end(), repeated.begin(), repeated.end());
   }
   return kinds;

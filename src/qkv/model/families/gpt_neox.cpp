@@ -8,7 +8,7 @@ namespace qkv {
 namespace {
 
 Config read(const JsonReader& reader) {
-  auto config = read_sizes(reader, {"num_hidden_layers", "hidden_size", "max_position_embeddings", 2048});
+  auto config = read_sizes(reader, {"num_hidden_layers", "hidden_size", "max_position_embeddings", 2048, 50432});
   config.norm = read_layer_norm(reader, "layer_norm_eps");
   config.attention = read_heads(reader, {"num_attention_heads", "hidden_size"}, config.d_model);
   const bool bias = reader.boolean_or("attention_bias", true);

@@ -34,7 +34,9 @@ Config read_sizes(const JsonReader& reader, const SizeKeys& keys) {
   Config config;
   config.n_layers = reader.integer(keys.n_layers, layer_range);
   config.d_model = reader.integer(keys.d_model, width_range);
-  config.n_vocab = reader.integer("vocab_size", vocabulary_range);
+  config.n_vocab = keys.absent_n_vocab > 0 && !reader.has("vocab_size")
+                       ? keys.absent_n_vocab
+                       : reader.integer("vocab_size", vocabulary_range);
   config.n_ctx = reader.integer_or(keys.n_ctx, keys.absent_n_ctx, context_range);
   read_tokens(reader, config);
   return config;

@@ -27,6 +27,7 @@ struct SizeKeys {
   std::string_view d_model;
   std::string_view n_ctx;
   std::int64_t absent_n_ctx;
+  std::int64_t absent_n_vocab = 0;  // 0: it must be there
 };
 /// Layers, width, vocabulary and context, and the tokens of both ends.
 [[nodiscard]] Config read_sizes(const JsonReader& reader, const SizeKeys& keys);
