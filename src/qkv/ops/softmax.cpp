@@ -1,8 +1,9 @@
 #include "qkv/ops/softmax.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
+
+#include "qkv/ops/exponential.hpp"
 
 namespace qkv::ops {
 namespace {
@@ -12,10 +13,11 @@ void softmax(std::span<float> row) {
 #pragma omp simd reduction(max : largest)
   for (std::size_t i = 0; i < row.size(); ++i) largest = std::max(largest, row[i]);
   double sum = 0.0;  // a long row of f32 additions would be off by more than 1e-6
-  for (auto& cell : row) {
-    cell = std::exp(cell - largest);
-    sum += static_cast<double>(cell);
-  }
+  auto* cells = row.data();
+#pragma omp simd
+  for (std::size_t i = 0; i < row.size(); ++i) cells[i] = exponential(cells[i] - largest);
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t i = 0; i < row.size(); ++i) sum += static_cast<double>(cells[i]);
   const auto share = static_cast<float>(1.0 / sum);
   for (auto& cell : row) cell *= share;
 }

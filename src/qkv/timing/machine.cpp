@@ -57,11 +57,11 @@ constexpr std::array product_shapes{ProductShape{512, 768, 3072}, ProductShape{5
                                     ProductShape{1024, 512, 512}};
 constexpr double product_patience = 0.1;  // seconds a shape
 
-double linear_rate(const ops::LinearBackend& backend) {
+double linear_rate(const ops::LinearBackend& backend, ops::Precision precision) {
   double best = 0.0;
   for (const auto& shape : product_shapes) {
     const auto matrix = filled(shape.out * shape.in);
-    const ops::Linear linear(backend, {matrix.view(shape.out, shape.in)}, {});
+    const ops::Linear linear(backend, {matrix.view(shape.out, shape.in)}, {}, precision);
     const auto x = filled(shape.rows * shape.in);
     const Buffer y(shape.rows * shape.out);
     const auto run = [&] { linear.apply(x.view(shape.rows, shape.in), y.view(shape.rows, shape.out)); };
@@ -145,13 +145,13 @@ std::int64_t peak_memory() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-Limits measure_limits(std::string_view backend, int threads, std::int64_t bytes) {
+Limits measure_limits(std::string_view backend, ops::Precision precision, int threads, std::int64_t bytes) {
   constexpr std::int64_t least_block = std::int64_t{1} << 20U;
   constexpr std::int64_t largest_block = std::int64_t{1} << 28U;
   ops::blas::set_threads(threads);
   Limits limits;
   limits.threads = threads;
-  limits.linear_rate = linear_rate(backend_named(backend));
+  limits.linear_rate = linear_rate(backend_named(backend), precision);
   limits.matmul_rate = matmul_rate();
   limits.read_block = std::clamp(bytes, least_block, largest_block);
   limits.read_rate = read_rate(limits.read_block, threads);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "qkv/ops/linear.hpp"
 #include "qkv/timing/cost.hpp"
 
 namespace qkv {
@@ -31,8 +32,9 @@ struct Limits {
 /// Takes about a second. The rates of products are the best that square and oblong matrices reach which are large
 /// enough to be worth all threads and small enough to stay in a cache; the block is as large as what a pass reads
 /// (`bytes`), up to 256 MB, so that a model that fits into a cache is held against the cache. `backend`: by name; the
-/// preferred one where there is none of that name.
-[[nodiscard]] Limits measure_limits(std::string_view backend, int threads, std::int64_t bytes);
+/// preferred one where there is none of that name. It must offer the precision.
+[[nodiscard]] Limits measure_limits(std::string_view backend, ops::Precision precision, int threads,
+                                    std::int64_t bytes);
 
 /// The least time that the machine needs for the work, and which limit says so.
 struct Bound {

@@ -23,6 +23,9 @@ std::vector<TokenId> some_ids(const Config& config, std::int64_t count) {
   return ids;
 }
 
+/// Of one weight of a linear layer, as a pass reads it.
+std::int64_t weight_bytes(ops::Precision precision) { return precision == ops::Precision::bf16 ? 2 : 4; }
+
 /// One row's step, ready to be run again and again.
 class RepeatedStep {
  public:
@@ -156,7 +159,7 @@ class Bench {
     row.mode = mode;
     row.length = length;
     row.threads = session->threads();
-    row.work = count_work(model_.config(), step_of(mode, length));
+    row.work = count_work(model_.config(), step_of(mode, length), weight_bytes(model_.precision()));
     rows_.push_back(row);
     steps_.push_back(std::make_unique<RepeatedStep>(std::move(session),
                                                     std::span(ids_).first(static_cast<std::size_t>(length)), mode));
@@ -173,7 +176,8 @@ std::string describe_shape(const Config& config) {
   return fmt::format("{} layers, {} heads, {} wide", config.n_layers, config.attention.n_heads, config.d_model);
 }
 
-std::int64_t weight_bytes(const Model& model) {
+/// Of the weights as they are stored.
+std::int64_t stored_bytes(const Model& model) {
   std::int64_t bytes = 0;
   for (const auto& tensor : model.tensors()) bytes += static_cast<std::int64_t>(tensor.bytes.size());
   return bytes;
@@ -187,16 +191,17 @@ TimingReport time_forward(const Model& model, const TimingPlan& plan) {
   report.model = {model.name(),
                   model.path().empty(),
                   config.parameter_count(),
-                  weight_bytes(model),
+                  stored_bytes(model),
                   describe_shape(config),
                   std::string(model.backend()),
-                  "f32"};
+                  std::string(ops::name_of(model.precision()))};
   report.machine = this_machine();
   Bench bench(model, plan);
   report.first_pass_seconds = bench.first_pass();
   report.rows = bench.run();
   for (const auto threads : plan.threads)
-    report.limits.push_back(measure_limits(model.backend(), threads, report.model.weight_bytes));
+    report.limits.push_back(measure_limits(model.backend(), model.precision(), threads,
+                                           config.parameter_count() * weight_bytes(model.precision())));
   derive(report);
   for (auto& comparison : report.comparisons)
     comparison.largest_logit_difference = bench.largest_difference(comparison.length, comparison.threads);
