@@ -54,7 +54,9 @@ ARCHITECTURES = {
     "falcon": ("falcon", False), "mpt": ("mpt", False), "gpt_bigcode": ("starcoder", False),
     "starcoder2": ("starcoder2", False),
 }
-BUFFERS = re.compile(r"(\.attn\.(bias|masked_bias)|\.attention\.(bias|masked_bias)|inv_freq)$")
+BUFFERS = re.compile(r"(\.(attn|attention)\.(bias|masked_bias)|\.inv_freq)$")
+WITH_LAYER_NORM = ("gpt2", "gpt_neox", "bloom", "falcon", "mpt", "cohere", "olmo", "phi", "stablelm", "starcoder2",
+                   "gpt_bigcode")
 
 
 def tensors_of(folder):
@@ -153,13 +155,14 @@ def add_keys(writer, config, architecture, kind, tensors):
     put("feed_forward_length", d_ff)
     put("block_count", find(config, "num_hidden_layers", "n_layer", "n_layers"))
     put("attention.head_count", n_heads)
-    if kind != "gpt_neox":  # llama.cpp's converter writes none for it
-        put("attention.head_count_kv", n_kv_heads)
-    rms = config.get("rms_norm_eps")
-    put("attention.layer_norm_rms_epsilon", rms)
-    if rms is None:
+    put("attention.head_count_kv", n_kv_heads)
+    if kind in WITH_LAYER_NORM:
         put("attention.layer_norm_epsilon", find(config, "layer_norm_eps", "layer_norm_epsilon", "norm_epsilon",
                                                  default=1e-5))
+    else:
+        usual = 1e-5 if kind in ("phi3", "olmo2") else 1e-6
+        put("attention.layer_norm_rms_epsilon", find(config, "rms_norm_eps", default=usual))
+    put("attention.clamp_kqv", config.get("clip_qkv"))
     put("attention.key_length", config.get("head_dim"))
     put("attention.value_length", config.get("head_dim"))
     rope = scaling_of(config)
@@ -284,10 +287,7 @@ def logits(model, directory):
 
 
 def compare(folder, directory):
-    config = json.loads((folder / "config.json").read_text())
-    if "transformers_version" not in config:
-        return "a variant with switches that the converter here does not know"
-    config = as_gguf_can_say(config)
+    config = as_gguf_can_say(json.loads((folder / "config.json").read_text()))
     if config is None:
         return "not in GGUF"
     published, path = directory / "published", directory / "model.gguf"

@@ -221,7 +221,14 @@ Names dense_in_block(const std::string_view& qkv, const std::string_view& o) {
 
 GgufArchitecture gpt_neox() {
   auto made = llama_like("gptneox", R"({"model_type": "gpt_neox", "hidden_act": "gelu"})");
-  made.keys = layer_norm_keys("layer_norm_eps") + Names{{"use_parallel_residual", "use_parallel_residual"}};
+  made.keys = {{"context_length", "max_position_embeddings"},
+               {"embedding_length", "hidden_size"},
+               {"block_count", "num_hidden_layers"},
+               {"feed_forward_length", "intermediate_size"},
+               {"attention.head_count", "num_attention_heads"},
+               {"attention.layer_norm_epsilon", "layer_norm_eps"},
+               {"rope.freq_base", "rope_theta"},
+               {"use_parallel_residual", "use_parallel_residual"}};
   made.block = "gpt_neox.layers.";
   made.tensors = {
       {"token_embd", "gpt_neox.embed_in"}, {"output_norm", "gpt_neox.final_layer_norm"}, {"output", "embed_out"}};
