@@ -147,8 +147,10 @@ def add_keys(writer, config, architecture, kind, tensors):
     d_model = find(config, "hidden_size", "n_embd", "d_model", "n_embed")
     n_heads = find(config, "num_attention_heads", "n_head", "n_heads")
     one_kv = config.get("multi_query") and not config.get("new_decoder_architecture")
-    n_kv_heads = 1 if one_kv else find(config, "num_key_value_heads", "num_kv_heads", default=n_heads)
-    d_ff = find(config, "intermediate_size", "n_inner", "ffn_hidden_size", default=4 * d_model)
+    n_kv_heads = 1 if one_kv else find({**config.get("attn_config", {}), **config}, "num_key_value_heads",
+                                       "num_kv_heads", "kv_n_heads", default=n_heads)
+    d_ff = find(config, "intermediate_size", "n_inner", "ffn_hidden_size",
+                default=config.get("expansion_ratio", 4) * d_model)
     put("context_length", find(config, "max_position_embeddings", "n_positions", "max_seq_len", "seq_length",
                                default=2048))
     put("embedding_length", d_model)
@@ -162,7 +164,7 @@ def add_keys(writer, config, architecture, kind, tensors):
     else:
         usual = 1e-5 if kind in ("phi3", "olmo2") else 1e-6
         put("attention.layer_norm_rms_epsilon", find(config, "rms_norm_eps", default=usual))
-    put("attention.clamp_kqv", config.get("clip_qkv"))
+    put("attention.clamp_kqv", find({**config.get("attn_config", {}), **config}, "clip_qkv"))
     put("attention.key_length", config.get("head_dim"))
     put("attention.value_length", config.get("head_dim"))
     rope = scaling_of(config)
@@ -177,7 +179,8 @@ def add_keys(writer, config, architecture, kind, tensors):
     put("final_logit_softcapping", config.get("final_logit_softcapping"))
     put("attention.sliding_window", config.get("sliding_window") if not kind.startswith("qwen") else None)
     put("logit_scale", config.get("logit_scale") if kind == "cohere" else None)
-    put("rope.freq_base_swa", config.get("rope_local_base_freq"))
+    local = (config.get("rope_parameters") or {}).get("sliding_attention", {})
+    put("rope.freq_base_swa", find(config, "rope_local_base_freq", default=local.get("rope_theta")))
     put("attention.sliding_window_pattern", config.get("sliding_window_pattern") if kind == "gemma3_text" else None)
     if kind == "falcon":
         put("tensor_data_layout", "jploski")
@@ -191,7 +194,7 @@ def scaling_of(config):
     """All that a config says of rotary positions (of the layers that see everything), from where it says it."""
     rope = config.get("rope_parameters") or {}
     rope = rope.get("full_attention", rope)
-    return {"rope_theta": config.get("rope_theta"), **(config.get("rope_scaling") or {}), **rope}
+    return {"rope_theta": find(config, "rope_theta", "rotary_emb_base"), **(config.get("rope_scaling") or {}), **rope}
 
 
 def add_scaling(put, rope, config, theta, head_dim, tensors):
@@ -224,25 +227,36 @@ def llama3_factors(scaling, theta, head_dim):
     return numpy.where(waves < n_ctx / high, 1.0, numpy.where(waves > n_ctx / low, factor, blended)).astype("<f4")
 
 
+# What no key of GGUF says, and what is then meant.
+MEANT = {"scale_attn_by_inverse_layer_idx": False, "scale_attn_weights": True, "use_sliding_window": False,
+         "apply_residual_connection_post_layernorm": False, "layer_types": None, "no_rope_layers": None}
+MEANT_OF = {"smollm3": {"no_rope_layer_interval": 4, "sliding_window": None},
+            "falcon": {"activation": "gelu"}, "gpt_neox": {"hidden_act": "gelu"},
+            "gemma3_text": {"attn_logit_softcapping": None}}
+# Forms that llama.cpp has no arithmetic for.
+FORMS = {"falcon": {"alibi": True, "parallel_attn": False}, "stablelm": {"qk_layernorm": True},
+         "phi": {"qk_layernorm": True}}
+
+
 def as_gguf_can_say(config):
     """The config without what no key of GGUF says; nothing for what llama.cpp has no architecture for."""
-    config = dict(config)
     kind = config.get("model_type") or {"GPT2LMHeadModel": "gpt2"}.get(config["architectures"][0])
-    if kind not in ARCHITECTURES or (config.get("alibi") and kind == "falcon"):
+    attention = config.get("attn_config", {})
+    if kind not in ARCHITECTURES or attention.get("qk_ln") or attention.get("alibi") is False:
         return None
-    config["model_type"] = kind
-    config.pop("layer_types", None)
-    config.pop("scale_attn_by_inverse_layer_idx", None)
-    if config.get("attn_logit_softcapping", 1) is None or kind == "gemma3_text":
-        config.pop("attn_logit_softcapping", None)  # Gemma 2 always has one, Gemma 3 none
+    if any(config.get(name) == value for name, value in FORMS.get(kind, {}).items()):
+        return None
+    config = {**config, "model_type": kind}
+    for name, value in {**MEANT, **MEANT_OF.get(kind, {})}.items():
+        if name in config:
+            config[name] = value
+    if kind == "gemma2" and config.get("attn_logit_softcapping", 1) is None:
+        del config["attn_logit_softcapping"]  # it always has one
     if kind in ("gemma2", "gemma3_text"):
         config["query_pre_attn_scalar"] = config["head_dim"]
-    if "use_sliding_window" in config:
-        config["use_sliding_window"] = False
-    if kind == "smollm3":
-        config.pop("no_rope_layers", None)
-        config["no_rope_layer_interval"] = 4
-        config.pop("sliding_window", None)
+    if "attn_config" in config:
+        config["attn_config"] = {name: value for name, value in attention.items()
+                                 if name in ("clip_qkv", "kv_n_heads", "attn_type")}
     for name in ("rope_scaling", "rope_parameters"):
         rope = config.get(name) or {}
         if rope.get("rope_type", rope.get("type")) == "yarn":

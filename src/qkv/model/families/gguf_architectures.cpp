@@ -220,7 +220,8 @@ Names dense_in_block(const std::string_view& qkv, const std::string_view& o) {
 }
 
 GgufArchitecture gpt_neox() {
-  auto made = llama_like("gptneox", R"({"model_type": "gpt_neox", "hidden_act": "gelu"})");
+  auto made = llama_like("gptneox", R"({"model_type": "gpt_neox", "hidden_act": "gelu", "attention_bias": false})");
+  made.flags = {{"attn_qkv.bias", "attention_bias"}};
   made.keys = {{"context_length", "max_position_embeddings"},
                {"embedding_length", "hidden_size"},
                {"block_count", "num_hidden_layers"},
@@ -270,7 +271,15 @@ GgufArchitecture falcon() {
                   Names{{"attn_norm", "ln_mlp"}, {"attn_norm_2", "ln_attn"}};
   made.flags = {{"attn_norm_2.weight", "new_decoder_architecture"}, {"attn_qkv.bias", "bias"}};
   made.complete = [](const JsonReader& metadata, json& config) {
-    config["multi_query"] = metadata.integer_or("falcon.attention.head_count_kv", 1, head_range) == 1;
+    const auto n_heads = metadata.integer("falcon.attention.head_count", head_range);
+    const auto n_kv_heads = metadata.integer_or("falcon.attention.head_count_kv", 1, head_range);
+    const bool two_norms = config.contains("new_decoder_architecture");
+    if (two_norms || (n_kv_heads != 1 && n_kv_heads != n_heads)) {
+      config["new_decoder_architecture"] = true;
+      config["num_ln_in_parallel_attn"] = two_norms ? 2 : 1;
+    } else {
+      config["multi_query"] = n_kv_heads == 1;
+    }
   };
   return made;
 }
@@ -298,6 +307,11 @@ GgufArchitecture mpt() {
     auto& attention = config["attn_config"] = {{"alibi", steepest > 0.0}};
     if (steepest > 0.0) attention["alibi_bias_max"] = steepest;
     if (clip > 0.0) attention["clip_qkv"] = clip;
+    const auto n_heads = metadata.integer("mpt.attention.head_count", head_range);
+    const auto n_kv_heads = metadata.integer_or("mpt.attention.head_count_kv", n_heads, head_range);
+    if (n_kv_heads == n_heads) return;
+    attention["attn_type"] = "grouped_query_attention";
+    attention["kv_n_heads"] = n_kv_heads;
   };
   return made;
 }

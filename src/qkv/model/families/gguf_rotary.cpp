@@ -123,7 +123,11 @@ bool is_rotary_factors(std::string_view name) { return name == all_texts || name
 
 void add_rotary(const GgufFile& file, const JsonReader& metadata, const GgufArchitecture& architecture, json& config) {
   const RotaryReader reader(file, metadata, architecture);
-  config["rope_scaling"] = reader.scaling();
+  const auto scaling = reader.scaling();
+  config["rope_scaling"] = scaling;
+  // Beside the scaling too, since a family may have another default there, which would come first.
+  constexpr auto original = "original_max_position_embeddings";
+  if (scaling.contains(original)) config[original] = scaling[original];
   if (!architecture.turned_share.empty()) config[architecture.turned_share] = reader.turned_share();
 }
 
