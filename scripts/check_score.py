@@ -71,11 +71,13 @@ class Llama:
         q, k = self.rotate(q), self.rotate(k)
         k, v = np.repeat(k, heads // kv_heads, axis=1), np.repeat(v, heads // kv_heads, axis=1)
         q, k, v = (part.transpose(1, 0, 2) for part in (q, k, v))  # [heads, n, K]
-        scores = q @ k.transpose(0, 2, 1) / math.sqrt(q.shape[-1])
-        scores = np.where(np.tril(np.ones((n, n), bool)), scores, -np.inf)
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
-        return (weights @ v).transpose(1, 0, 2).reshape(n, -1) @ self.weights[name + "o_proj.weight"].T
+        hidden = np.triu(np.full((n, n), -np.inf), 1)
+        blended = []
+        for head in range(heads):  # one at a time, which stays in the cache
+            weights = q[head] @ k[head].T / math.sqrt(q.shape[-1]) + hidden
+            weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
+            blended.append(weights @ v[head] / weights.sum(axis=-1, keepdims=True))
+        return np.concatenate(blended, axis=-1) @ self.weights[name + "o_proj.weight"].T
 
     def logits(self, ids):
         x = self.weights["model.embed_tokens.weight"][ids]
