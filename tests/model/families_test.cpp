@@ -294,7 +294,8 @@ TEST_CASE("parameters are counted as the files of every family hold them", "[mod
   }
 }
 
-TEST_CASE("configs as they occur in the wild are read, or refused by the key that is not understood", "[reference]") {
+TEST_CASE("configs as they occur in the wild are read, or refused by the key that is not understood",
+          "[model][reference]") {
   const auto reference = reference_directory();
   if (!reference) {
     WARN("skipped: no reference folder (QKV_REFERENCE)");

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 
 namespace qkv {
@@ -39,13 +39,12 @@ struct BasicMatrixView {
 using MatrixView = BasicMatrixView<float>;
 using ConstMatrixView = BasicMatrixView<const float>;
 
-/// Owns f32 numbers, aligned for vector loads, not cleared: what is read was written before.
+/// Owns f32 numbers, aligned for vector loads, not cleared: what is read was written before. Large ones lie in huge
+/// pages where the system gives them: otherwise how fast they are read depends on where their pages happened to be.
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::int64_t count)
-      : data_(static_cast<float*>(::operator new(static_cast<std::size_t>(count) * sizeof(float), alignment))),
-        size_(count) {}
+  explicit Buffer(std::int64_t count);
 
   [[nodiscard]] float* data() const { return data_.get(); }
   [[nodiscard]] std::int64_t size() const { return size_; }
@@ -53,9 +52,8 @@ class Buffer {
   [[nodiscard]] MatrixView view(std::int64_t rows, std::int64_t cols) const { return {data_.get(), rows, cols}; }
 
  private:
-  static constexpr std::align_val_t alignment{64};
   struct Free {
-    void operator()(float* data) const { ::operator delete(data, alignment); }
+    void operator()(float* data) const { std::free(data); }
   };
   std::unique_ptr<float, Free> data_;
   std::int64_t size_ = 0;
