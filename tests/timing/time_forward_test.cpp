@@ -3,6 +3,8 @@
 #include <chrono>
 #include <fstream>
 
+#include "qkv/ops/backends/blas.hpp"
+#include "qkv/ops/parallel.hpp"
 #include "qkv/timing/part_timer.hpp"
 #include "qkv/timing/report_json.hpp"
 #include "support/catch.hpp"
@@ -82,8 +84,10 @@ TEST_CASE("time goes to the part that ends at a place", "[timing]") {
   };
   const auto charged = [&](Place place) {
     timer.start();
+    timer.observe({Place::v, 0, 0, 0, {}});
     wait();
     timer.observe({place, 0, 0, 0, {}});
+    timer.observe({Place::head_out, 0, 0, 0, {}});
     for (const auto part : all_parts)
       if (timer.seconds()[part] > 0.004) return part;
     return Part::rest;
@@ -99,6 +103,32 @@ TEST_CASE("time goes to the part that ends at a place", "[timing]") {
   CHECK(charged(Place::mlp_out) == Part::mlp);
   CHECK(charged(Place::logits) == Part::head);
   CHECK(charged(Place::residual) == Part::rest);
+}
+
+TEST_CASE("what threads that share heads took is divided among the parts as the sum of theirs", "[timing]") {
+  const auto threads_before = ops::worker_count();
+  ops::blas::set_threads(2);
+  PartTimer timer;
+  const auto wait = [](int milliseconds) {
+    const auto end = PartTimer::Clock::now() + std::chrono::milliseconds(milliseconds);
+    while (PartTimer::Clock::now() < end) continue;
+  };
+  const auto see = [&](Place place, int worker) { timer.observe({place, 0, 0, 0, {}, 0, worker}); };
+  timer.start();
+  see(Place::v, 0);
+  wait(20);
+  see(Place::scores, 0);
+  see(Place::scores, 1);
+  wait(20);
+  see(Place::weights, 1);
+  see(Place::head_out, 0);
+  timer.stop();
+  ops::blas::set_threads(threads_before);
+  // 40 ms in all: scores took two threads 20 each, softmax one of them 20.
+  const auto& seconds = timer.seconds();
+  CHECK(seconds[Part::scores] + seconds[Part::softmax] > 0.039);
+  CHECK(seconds[Part::scores] / seconds[Part::softmax] == Approx(2.0).epsilon(0.5));
+  CHECK(seconds[Part::blend] == 0.0);
 }
 
 TEST_CASE("logits that are not finite end the timing", "[timing]") {
@@ -135,8 +165,7 @@ TEST_CASE("json holds the table and the raw samples, and is its own baseline", "
   const auto baseline = Baseline::open(file);
   CHECK(baseline.differences(report).empty());
   const auto compared = to_json(report, &baseline);
-  for (const auto& one : compared["rows"])
-    CHECK(one["ratio_to_baseline"].get<double>() == Approx(1.0));
+  for (const auto& one : compared["rows"]) CHECK(one["ratio_to_baseline"].get<double>() == Approx(1.0));
   auto other = report;
   other.machine.processors += 1;
   other.rows[0].length = 3;

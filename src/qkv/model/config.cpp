@@ -183,6 +183,12 @@ std::string describe_biases(const Config& config) {
   return with.empty() ? "none" : fmt::format("{}", fmt::join(with, " "));
 }
 
+std::string describe_linear_inputs(const Config& config) {
+  return config.linear_input_group == 0
+             ? "numbers as they are"
+             : fmt::format("numbers rounded to bytes, in groups of {}", config.linear_input_group);
+}
+
 template <typename Refuse>
 void check_rotary(const RotaryConfig& rotary, std::int64_t head_dim, const Refuse& refuse) {
   if (rotary.n_rotated < 2 || rotary.n_rotated % 2 != 0 || rotary.n_rotated > head_dim)
@@ -300,6 +306,7 @@ std::vector<ConfigLine> describe(const Config& config) {
           {"embedding width", fmt::format("{}", config.token_width())},
           {"embedding scale", fmt::format("{:g}", config.embedding_scale)},
           {"logit scale", fmt::format("{:g}", config.logit_scale)},
+          {"matrices read", describe_linear_inputs(config)},
           {"begin token", config.bos ? fmt::format("{}", *config.bos) : "none"},
           {"end tokens", config.eos.empty() ? "none" : fmt::format("{}", fmt::join(config.eos, ", "))}};
 }

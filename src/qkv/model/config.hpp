@@ -153,6 +153,7 @@ struct Config {
   HeadConfig head;
   double embedding_scale = 1.0;
   double logit_scale = 1.0;
+  std::int64_t linear_input_group = 0;  // learned matrices read bytes, in groups of so many with a scale; 0: numbers
 
   std::optional<TokenId> bos;
   std::vector<TokenId> eos;

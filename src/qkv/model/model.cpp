@@ -14,7 +14,7 @@ void Model::take(ModelFiles files, const LoadOptions& options) {
   const auto& backend = choose_backend(options, files.config);
   backend_ = backend.name;
   precision_ = options.precision;
-  WeightReader numbers(options, backend, *files.source);
+  WeightReader numbers(options, backend, *files.source, files.config.linear_input_group);
   const auto& weights = files.weights;
   tokens_ = numbers.matrix(weights.tokens);
   if (weights.positions) positions_ = numbers.matrix(*weights.positions);

@@ -17,8 +17,9 @@ bool can_stay_mapped(const StoredTensor& tensor) {
 
 }  // namespace
 
-WeightReader::WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, const WeightSource& source)
-    : options_(options), backend_(backend), source_(source) {
+WeightReader::WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, const WeightSource& source,
+                           std::int64_t input_group)
+    : options_(options), backend_(backend), source_(source), arithmetic_{options.precision, input_group} {
   for (const auto& tensor : source.tensors()) total_bytes_ += static_cast<std::int64_t>(tensor.bytes.size());
 }
 
@@ -118,11 +119,11 @@ ConstMatrixView WeightReader::matrix(const MatrixRef& ref) {
 }
 
 ops::Linear WeightReader::linear(const LinearRef& ref) {
-  if (!backend_.packs) return {backend_, {matrix(ref.matrix), ref.layout}, vector(ref.bias), options_.precision};
+  if (!backend_.packs) return {backend_, {matrix(ref.matrix), ref.layout}, vector(ref.bias), arithmetic_};
   Buffer made;  // until it is packed
   const auto view = gather(
       ref.matrix, [this](const StoredTensor& tensor) { return passing_numbers(tensor); }, made);
-  return {backend_, {view, ref.layout}, vector(ref.bias), options_.precision};
+  return {backend_, {view, ref.layout}, vector(ref.bias), arithmetic_};
 }
 
 Norm WeightReader::norm(const NormRef& ref, const NormConfig& config) {

@@ -15,7 +15,9 @@ namespace qkv {
 /// a backend that packs are there only until the next one is read, so that no number is in memory twice for long.
 class WeightReader {
  public:
-  WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, const WeightSource& source);
+  /// `input_group` as in ops::LinearArithmetic.
+  WeightReader(const LoadOptions& options, const ops::LinearBackend& backend, const WeightSource& source,
+               std::int64_t input_group = 0);
   ~WeightReader() { let_go(); }
   WeightReader(const WeightReader&) = delete;
   WeightReader& operator=(const WeightReader&) = delete;
@@ -50,6 +52,7 @@ class WeightReader {
   const LoadOptions& options_;
   const ops::LinearBackend& backend_;
   const WeightSource& source_;
+  ops::LinearArithmetic arithmetic_;
   std::int64_t total_bytes_ = 0;
   std::int64_t read_bytes_ = 0;
   std::map<const StoredTensor*, const float*> read_;

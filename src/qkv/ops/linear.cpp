@@ -7,6 +7,7 @@
 #include "qkv/ops/backends/onednn_linear.hpp"
 #endif
 #include "qkv/ops/backends/openblas_linear.hpp"
+#include "qkv/ops/rounding.hpp"
 
 namespace qkv::ops {
 
@@ -26,7 +27,30 @@ std::span<const LinearBackend> linear_backends() {
 }
 
 Linear::Linear(const LinearBackend& backend, const LearnedMatrix& matrix, std::span<const float> bias,
-               Precision precision)
-    : kernel_(backend.prepare(matrix, bias, precision)), out_(matrix.out()), in_(matrix.in()) {}
+               const LinearArithmetic& arithmetic)
+    : kernel_(backend.prepare(matrix, bias, arithmetic.precision)),
+      out_(matrix.out()),
+      in_(matrix.in()),
+      input_group_(arithmetic.input_group) {}
+
+void Linear::apply(ConstMatrixView x, MatrixView y) const {
+  if (input_group_ == 0) {
+    kernel_->apply(x, y);
+    return;
+  }
+  const Buffer rounded(x.rows * x.cols);
+  round_in_groups(x, input_group_, rounded.view(x.rows, x.cols));
+  kernel_->apply(rounded.view(x.rows, x.cols), y);
+}
+
+std::int64_t common_row_block(std::initializer_list<const Linear*> maps) {
+  std::int64_t common = 1;
+  for (const auto* map : maps) {
+    const auto block = map->row_block();
+    if (block == 0 || (common % block != 0 && block % common != 0)) return 0;
+    common = std::max(common, block);
+  }
+  return common;
+}
 
 }  // namespace qkv::ops

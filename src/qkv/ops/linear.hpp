@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,12 +29,21 @@ enum class Precision { f32, bf16 };
 /// "f32" or "bf16".
 [[nodiscard]] std::string_view name_of(Precision precision);
 
+/// The arithmetic of one map. `input_group`: inputs are first rounded by round_in_groups, 0: they are not.
+struct LinearArithmetic {
+  Precision precision = Precision::f32;
+  std::int64_t input_group = 0;
+};
+
 /// How one backend multiplies by one learned matrix. It may keep the matrix in any form it likes.
 class LinearKernel {
  public:
   virtual ~LinearKernel() = default;
   /// y = x Wᵀ + b;  x [T, in], y [T, out].
   virtual void apply(ConstMatrixView x, MatrixView y) const = 0;
+  /// Rows from a multiple of this number on, if there are at least two or if it is 1, come out the same, bit for bit,
+  /// when those before them are left away. 0: they do not.
+  [[nodiscard]] virtual std::int64_t row_block() const = 0;
 };
 
 /// Who multiplies by the learned matrices.
@@ -61,18 +71,24 @@ class Linear {
   Linear() = default;
   /// As LinearBackend::prepare says.
   Linear(const LinearBackend& backend, const LearnedMatrix& matrix, std::span<const float> bias,
-         Precision precision = Precision::f32);
+         const LinearArithmetic& arithmetic = {});
 
   /// y = x Wᵀ + b;  x [T, in], y [T, out].
-  void apply(ConstMatrixView x, MatrixView y) const { kernel_->apply(x, y); }
+  void apply(ConstMatrixView x, MatrixView y) const;
 
   [[nodiscard]] std::int64_t out() const { return out_; }
   [[nodiscard]] std::int64_t in() const { return in_; }
+  /// As LinearKernel says; 1 where there is no matrix at all.
+  [[nodiscard]] std::int64_t row_block() const { return kernel_ ? kernel_->row_block() : 1; }
 
  private:
   std::unique_ptr<LinearKernel> kernel_;
   std::int64_t out_ = 0;
   std::int64_t in_ = 0;
+  std::int64_t input_group_ = 0;
 };
+
+/// The row_block that holds for all of them.
+[[nodiscard]] std::int64_t common_row_block(std::initializer_list<const Linear*> maps);
 
 }  // namespace qkv::ops

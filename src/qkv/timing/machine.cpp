@@ -61,7 +61,7 @@ double linear_rate(const ops::LinearBackend& backend, ops::Precision precision) 
   double best = 0.0;
   for (const auto& shape : product_shapes) {
     const auto matrix = filled(shape.out * shape.in);
-    const ops::Linear linear(backend, {matrix.view(shape.out, shape.in)}, {}, precision);
+    const ops::Linear linear(backend, {matrix.view(shape.out, shape.in)}, {}, {precision, 0});
     const auto x = filled(shape.rows * shape.in);
     const Buffer y(shape.rows * shape.out);
     const auto run = [&] { linear.apply(x.view(shape.rows, shape.in), y.view(shape.rows, shape.out)); };

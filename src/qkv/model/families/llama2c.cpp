@@ -17,7 +17,8 @@
 /// The files of the program llama2.c: a header of a few numbers, then all tensors of a Llama one kind after the other,
 /// without names. Three versions, as that program's export script writes them: 0 has seven numbers and no magic (a
 /// negative vocabulary says that the head is not tied) and holds rotary tables nobody needs; 1 and 2 begin with a magic
-/// number and have a header of 256 bytes; 2 keeps its matrices as signed bytes in groups that share an f32 scale.
+/// number and have a header of 256 bytes; 2 keeps its matrices as signed bytes in groups that share an f32 scale, and
+/// what is multiplied by them is rounded to such groups too.
 /// Rotary positions turn neighbouring numbers. The program knows one epsilon and one theta, and a text ends with the
 /// token that begins the next.
 namespace qkv {
@@ -93,12 +94,23 @@ Header read_header(const std::string& where, std::span<const std::byte> bytes) {
   return header;
 }
 
+/// A row of the embedding is read group by group. Rows of other matrices may end within one.
+void check_group(const std::string& where, const Header& header) {
+  const auto group = header.group_size;
+  if (header.d_model() % group != 0 || header.d_ff() < group)
+    throw Error(ErrorCode::model,
+                fmt::format("{}: header, group_size: expected a divisor of dim {}, at most hidden_dim "
+                            "{}, found {}",
+                            where, header.d_model(), header.d_ff(), group));
+}
+
 /// The tensors, named as the family names them.
 class Llama2cWeights : public WeightSource {
  public:
   explicit Llama2cWeights(const fs::path& path)
       : file_(path), header_(read_header(path.string(), file_.bytes())), cursor_(path.string(), file_.bytes()) {
     (void)cursor_.take(header_.size, "header");
+    if (header_.version == 2) check_group(path.string(), header_);
     if (header_.version == 0)
       place_old();
     else
@@ -164,7 +176,7 @@ class Llama2cWeights : public WeightSource {
 
   void add(const std::string& name, const Shape& shape) {
     if (header_.version == 2)
-      add_groups(name + ".weight", shape);
+      add_groups(name + ".weight", shape[0], shape[1]);
     else
       add_f32(name + ".weight", shape);
   }
@@ -184,22 +196,28 @@ class Llama2cWeights : public WeightSource {
   }
 
   /// Signed bytes, then one scale for each group of them. They stand apart, so that they are no blocks: the numbers are
-  /// made here.
-  void add_groups(const std::string& name, const Shape& shape) {
+  /// made here, as the program reads them. Groups run on from row to row; where they do not divide a row, each whole
+  /// group of a row takes the scale of the one that its first byte is in, and what is left of the row is not
+  /// multiplied.
+  void add_groups(const std::string& name, std::int64_t rows, std::int64_t cols) {
     const auto what = fmt::format("tensor '{}'", name);
+    const Shape shape{rows, cols};
     const auto count = bytes_of(shape, what) / sizeof(float);
     const auto group = static_cast<std::uint64_t>(header_.group_size);
     if (count % group != 0)
       throw Error(ErrorCode::model, fmt::format("{}: {}: expected a multiple of the group size {}, found {} numbers",
                                                 cursor_.where(), what, group, count));
     const auto bytes = cursor_.take(count, what);
-    ByteCursor scales(cursor_.where(), cursor_.take(count / group * sizeof(float), what));
-    auto& numbers = made_.emplace_back(bytes.size());
+    const auto scales = cursor_.take(count / group * sizeof(float), what);
     float scale = 0.0F;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (i % group == 0) scale = scales.number<float>(what);
-      numbers[i] = static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
-    }
+    auto& numbers = made_.emplace_back(bytes.size());
+    const auto width = static_cast<std::uint64_t>(cols);
+    for (std::uint64_t row = 0; row < count; row += width)
+      for (std::uint64_t first = row; first + group <= row + width; first += group) {
+        std::memcpy(&scale, &scales[first / group * sizeof scale], sizeof scale);
+        for (auto i = first; i < first + group; ++i)
+          numbers[i] = static_cast<float>(static_cast<std::int8_t>(bytes[i])) * scale;
+      }
     tensors_.push_back({name, DType::f32, shape, std::as_bytes(std::span(numbers)), cursor_.where()});
   }
 
@@ -212,7 +230,7 @@ class Llama2cWeights : public WeightSource {
 
 std::string_view format_name(std::uint32_t version) {
   constexpr std::array<std::string_view, 3> names{"llama2.c version 0", "llama2.c version 1",
-                                                  "llama2.c version 2, int8 groups widened"};
+                                                  "llama2.c version 2, bytes in groups"};
   return names[version];
 }
 
@@ -237,7 +255,10 @@ ContainerFiles open(const fs::path& path) {
             return OpenedWeights{format_name(version), std::make_shared<Llama2cWeights>(path)};
           },
           {},
-          [](Config& made) { made.position.rotary.layout = ops::RotaryLayout::pairs; }};
+          [group = header.group_size](Config& made) {
+            made.position.rotary.layout = ops::RotaryLayout::pairs;
+            made.linear_input_group = group;
+          }};
 }
 
 /// Beside the model: `tok512.bin` for a vocabulary of 512, as its author names them, else `tokenizer.bin`.
