@@ -45,15 +45,6 @@ TinyModel wide_model() {
   return tiny_native(config, 5);
 }
 
-Model loaded_with(const TinyModel& model, std::string_view backend, Precision precision) {
-  const TemporaryDirectory directory;
-  write_native(model, directory.path());
-  LoadOptions options;
-  options.backend = backend;
-  options.precision = precision;
-  return Model::load(directory.path(), options);
-}
-
 std::vector<float> logits_of(const Model& model, int threads = 1) {
   Session session(model, threads);
   return copied(session.forward(random_ids(model.config(), 40), Rows::all));
@@ -93,11 +84,11 @@ TEST_CASE("auto packs the matrices of wide models where the processor is fast at
 
 TEST_CASE("every backend gives the same logits, and bf16 nearly the same", "[model]") {
   const auto files = wide_model();
-  const auto expected = logits_of(loaded_with(files, "openblas", Precision::f32));
+  const auto expected = logits_of(loaded(files, "openblas", Precision::f32));
   for (const auto& backend : ops::linear_backends())
     for (const auto precision : backend.precisions) {
       CAPTURE(backend.name, ops::name_of(precision));
-      const auto model = loaded_with(files, backend.name, precision);
+      const auto model = loaded(files, backend.name, precision);
       CHECK(model.backend() == backend.name);
       CHECK(model.precision() == precision);
       const auto logits = logits_of(model);
@@ -111,7 +102,7 @@ TEST_CASE("a session that keeps keys gives the logits of all at once, for every 
   const auto files = wide_model();
   for (const auto& backend : ops::linear_backends()) {
     CAPTURE(backend.name);
-    const auto model = loaded_with(files, backend.name, Precision::f32);
+    const auto model = loaded(files, backend.name, Precision::f32);
     const auto expected = logits_of(model);
     Session session(model, 1);
     std::vector<float> logits;

@@ -50,6 +50,13 @@ std::vector<float> last_row(const std::vector<float>& logits, const Config& conf
   return {logits.end() - config.n_vocab, logits.end()};
 }
 
+/// Looks at the stream, so that every row of every block is computed.
+class Sight : public Observer {
+ public:
+  [[nodiscard]] Places wanted() const override { return static_cast<Places>(Place::residual); }
+  void observe(const Observation&) override {}
+};
+
 }  // namespace
 
 TEST_CASE("keys and values kept give the logits of all at once", "[model]") {
@@ -79,6 +86,34 @@ TEST_CASE("the last row alone is the last of all rows", "[model]") {
     CHECK(view.rows == 1);
     CHECK(view.cols == config.n_vocab);
     CHECK(largest_difference(copied(view), last_row(logits, config)) < tolerance);
+  }
+}
+
+TEST_CASE("leaving out of the last block what nobody needs changes no bit", "[model]") {
+  auto wide = tiny_config();
+  wide.d_model = 256;
+  wide.attention.head_dim = 64;
+  wide.mlp.d_ff = 700;
+  auto narrow = configs().back();
+  for (auto config : {wide, narrow}) {
+    config.n_ctx = 320;
+    const auto files = tiny_native(config, 5);
+    for (const auto& backend : ops::linear_backends())
+      for (const auto precision : backend.precisions) {
+        CAPTURE(config.d_model, backend.name, ops::name_of(precision));
+        const auto model = loaded(files, backend.name, precision);
+        for (const std::int64_t count : {1, 2, 15, 16, 17, 18, 33, 128, 129, 130, 300}) {
+          CAPTURE(count);
+          const auto ids = random_ids(config, count + 3);
+          const auto text = std::span(ids).first(static_cast<std::size_t>(count));
+          const auto more = std::span(ids).last(3);  // sees whether the keys and values are the same too
+          Session whole(model, 2);
+          Session short_cut(model, 2);
+          Sight sight;
+          CHECK(copied(whole.forward(text, Rows::last, &sight)) == copied(short_cut.forward(text)));
+          CHECK(copied(whole.forward(more, Rows::last, &sight)) == copied(short_cut.forward(more)));
+        }
+      }
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "qkv/model/session.hpp"
@@ -10,10 +11,14 @@
 namespace qkv::test {
 
 /// A tiny model, written and opened. Its files are gone by then: what is mapped stays readable.
-[[nodiscard]] inline Model loaded(const TinyModel& model) {
+[[nodiscard]] inline Model loaded(const TinyModel& model, std::string_view backend = "auto",
+                                  ops::Precision precision = ops::Precision::f32) {
   const TemporaryDirectory directory;
   write_native(model, directory.path());
-  return Model::load(directory.path());
+  LoadOptions options;
+  options.backend = backend;
+  options.precision = precision;
+  return Model::load(directory.path(), options);
 }
 
 [[nodiscard]] inline std::vector<float> copied(ConstMatrixView view) {

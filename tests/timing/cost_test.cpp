@@ -51,22 +51,23 @@ TEST_CASE("FLOPs of GPT-2 124M for one token are those counted by hand", "[timin
 
 TEST_CASE("FLOPs of GPT-2 124M for 64 and 1024 tokens are those counted by hand", "[timing]") {
   PerPart<std::int64_t> hand;
-  hand[Part::norms] = (24 * 64 + 1) * 768 * 7;  // the last norm sees the last row only
-  hand[Part::qkv] = 64 * 42'494'976LL;
-  hand[Part::scores] = 144LL * 2'080 * 129;  // 1 + 2 + .. + 64 = 2,080 cells a head
-  hand[Part::softmax] = 144LL * 2'080 * 4;
-  hand[Part::blend] = 144LL * 2'080 * 128;
-  hand[Part::w_o] = 64 * 14'164'992LL;
-  hand[Part::mlp] = 64 * 113'587'200LL;
+  // 11 layers of 64 rows; in the last one 64 rows of norm, keys and values, and one row of everything else: 705 rows.
+  hand[Part::norms] = (11 * 2 * 64 + 64 + 1 + 1) * 768 * 7;  // the norm before the head sees the last row only
+  hand[Part::qkv] = 64 * 42'494'976LL - 63 * 1'180'416LL;
+  hand[Part::scores] = 12LL * (11 * 2'080 + 64) * 129;  // 1 + 2 + .. + 64 = 2,080 cells a head, 64 in the last row
+  hand[Part::softmax] = 12LL * (11 * 2'080 + 64) * 4;
+  hand[Part::blend] = 12LL * (11 * 2'080 + 64) * 128;
+  hand[Part::w_o] = 705 * 1'180'416LL;
+  hand[Part::mlp] = 705 * 9'465'600LL;
   hand[Part::head] = 77'194'752;
-  hand[Part::rest] = 64 * 19'200;
+  hand[Part::rest] = 64 * 768 + 705 * 2 * 768;
   check_flops(count_work(shape("gpt2"), {0, 64}), hand);
-  CHECK(total(count_work(shape("gpt2"), {0, 64})).flops == 11'060'679'936);
+  CHECK(total(count_work(shape("gpt2"), {0, 64})).flops == 10'308'865'152);
 
   const auto long_text = count_work(shape("gpt2"), {0, 1024});
-  CHECK(long_text[Part::scores].flops == 144LL * 524'800 * 129);  // 1024 * 1025 / 2 cells a head
-  CHECK(long_text[Part::mlp].flops == 1024 * 113'587'200LL);
-  CHECK(total(long_text).flops == 194'286'164'736);
+  CHECK(long_text[Part::scores].flops == 12LL * (11 * 524'800 + 1024) * 129);  // 1024 * 1025 / 2 cells a head
+  CHECK(long_text[Part::mlp].flops == (11 * 1024 + 1) * 9'465'600LL);
+  CHECK(total(long_text).flops == 180'540'187'392);
 }
 
 TEST_CASE("a token after kept ones costs one row, and cells for every key", "[timing]") {
@@ -76,7 +77,7 @@ TEST_CASE("a token after kept ones costs one row, and cells for every key", "[ti
   CHECK(work[Part::blend].flops == 144LL * 1'024 * 128);
   CHECK(total(work).flops == 286'081'536);
   // Two new tokens after three kept ones see 4 and 5 keys.
-  CHECK(count_work(shape("gpt2"), {3, 2})[Part::softmax].flops == 144 * 9 * 4);
+  CHECK(count_work(shape("gpt2"), {3, 2})[Part::softmax].flops == 12 * (11 * 9 + 5) * 4);
 }
 
 TEST_CASE("bytes are every learned number once, rows of the embedding, and kept keys and values", "[timing]") {
@@ -108,12 +109,14 @@ TEST_CASE("half the bytes a weight halve what the products read and nothing else
 TEST_CASE("grouped heads, rotary positions, gates and RMS norms are counted as they are", "[timing]") {
   // SmolLM2 135M: 30 layers, 9 heads of 64 with 3 key/value heads, D 576, F 1536, V 49152, no biases.
   const auto work = count_work(shape("smollm2-135m"), {0, 2});
-  CHECK(work[Part::norms].flops == (2 * 30 * 2 + 1) * 576 * 4);
-  const auto products = 2LL * 576 * (576 + 192 + 192);
-  CHECK(work[Part::qkv].flops == 30 * 2 * (products + 12 * 32 * 6));  // 12 heads turn 32 pairs each
-  CHECK(work[Part::scores].flops == 30LL * 9 * 3 * 129);
-  CHECK(work[Part::mlp].flops == 30LL * 2 * (3 * 2 * 576 * 1536 + 1536 + 3 * 1536));  // the gate's product, SiLU
-  CHECK(work[Part::rest].flops == 30 * 2 * 2 * 576);
+  // Two tokens: in the last layer one of them has a query, and goes on from there.
+  CHECK(work[Part::norms].flops == (2 * 29 * 2 + 2 + 1 + 1) * 576 * 4);
+  const auto query = 2LL * 576 * 576 + 9 * 32 * 6;              // 9 heads turn 32 pairs each
+  const auto key_and_value = 2 * 2LL * 576 * 192 + 3 * 32 * 6;  // 3 key/value heads, of which the keys are turned
+  CHECK(work[Part::qkv].flops == 59 * query + 60 * key_and_value);
+  CHECK(work[Part::scores].flops == 9LL * (29 * 3 + 2) * 129);
+  CHECK(work[Part::mlp].flops == 59LL * (3 * 2 * 576 * 1536 + 1536 + 3 * 1536));  // the gate's product, SiLU
+  CHECK(work[Part::rest].flops == 59 * 2 * 576);
 }
 
 }  // namespace qkv::test

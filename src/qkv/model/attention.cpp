@@ -4,6 +4,7 @@
 
 #include "qkv/ops/elementwise.hpp"
 #include "qkv/ops/matmul.hpp"
+#include "qkv/ops/parallel.hpp"
 #include "qkv/ops/softmax.hpp"
 
 namespace qkv {
@@ -40,19 +41,32 @@ void attend(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head&
   probe(Place::blend, out.rows_window(0, rows), head.first, head.index);
 }
 
-/// The same, a tile of query rows after the other, each with the keys that its last row may see.
-void attend_in_tiles(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, bool narrow,
-                     const Probe& probe, const Buffer& table, MatrixView out) {
-  const bool blocks = narrow && q.rows > 1 && head.first % narrow_block == 0;
-  const auto tile = blocks ? narrow_block : query_tile;
-  for (std::int64_t row = 0; row < q.rows; row += tile) {
-    const auto rows = std::min(tile, q.rows - row);
-    const auto filled = blocks ? tile : rows;
-    const auto seen = head.first + row + filled;
-    attend(q.rows_window(row, filled), k.rows_window(0, seen), v.rows_window(0, seen),
-           {head.attention, head.index, head.first + row}, rows, probe, table.view(filled, seen),
-           out.rows_window(row, filled));
+/// The queries of a pass, cut into tiles of rows. Each tile needs the keys up to its last row, no more.
+struct Tiles {
+  std::int64_t size;
+  bool filled;         // a last tile is filled up, see narrow_block
+  std::int64_t first;  // row of the pass: those before it are in tiles that nobody needs
+  std::int64_t count;
+};
+
+Tiles tiles_of(const Pass& pass) {
+  const bool blocks = pass.narrow && pass.count > 1 && pass.past % narrow_block == 0;
+  const auto size = blocks ? narrow_block : query_tile;
+  const auto first = pass.needed / size * size;
+  return {size, blocks, first, (pass.count - first + size - 1) / size};
+}
+
+/// Calls work(item, worker) for each tile of each head. Nobody is woken for little work, and heads come in order where
+/// somebody looks.
+template <typename Work>
+void share_heads(std::int64_t items, std::int64_t products, const Probe& probe, const Work& work) {
+  constexpr std::int64_t worth_sharing = std::int64_t{1} << 17U;  // products of two numbers: some 10 microseconds
+  if (products < worth_sharing) {
+    for (std::int64_t item = 0; item < items; ++item) work(item, 0);
+    return;
   }
+  const bool shown = probe.shows(Place::scores | Place::weights | Place::blend);
+  ops::share_out(items, shown ? ops::Workers::one : ops::Workers::all, work);
 }
 
 /// Norms queries or keys [T, heads K], in place.
@@ -66,43 +80,54 @@ void norm_heads(const Norm& norm, QkNormConfig::Kind kind, std::int64_t head_dim
 
 }  // namespace
 
-/// x [T, D] -> queries [T, H K], and keys and values [T, Hkv K] as they are kept.
-void Attention::project(ConstMatrixView x, const Pass& pass, MatrixView q, MatrixView k, MatrixView v) const {
-  W_q.apply(x, q);
-  W_k.apply(x, k);
-  W_v.apply(x, v);
+/// x [T, D] -> queries [T, H K] from row `first_query` on, and keys and values [T, Hkv K] as they are kept.
+void Attention::project(ConstMatrixView x, const Pass& pass, std::int64_t first_query, MatrixView q,
+                        const KeyValues& made) const {
+  const auto queries = q.rows_window(first_query, q.rows - first_query);
+  W_q.apply(x.rows_window(first_query, queries.rows), queries);
+  W_k.apply(x, made.keys);
+  W_v.apply(x, made.values);
   if (config.clip > 0.0)
-    for (const auto& part : {q, k, v}) ops::clip(static_cast<float>(config.clip), part);
-  if (q_norm) norm_heads(*q_norm, config.qk_norm.kind, config.head_dim, q);
-  if (k_norm) norm_heads(*k_norm, config.qk_norm.kind, config.head_dim, k);
+    for (const auto& part : {queries, made.keys, made.values}) ops::clip(static_cast<float>(config.clip), part);
+  if (q_norm) norm_heads(*q_norm, config.qk_norm.kind, config.head_dim, queries);
+  if (k_norm) norm_heads(*k_norm, config.qk_norm.kind, config.head_dim, made.keys);
   if (pass.rotary == nullptr) return;
-  pass.rotary->rotate(q, config.head_dim, pass.past);
-  pass.rotary->rotate(k, config.head_dim, pass.past);
+  pass.rotary->rotate(queries, config.head_dim, pass.past + first_query);
+  pass.rotary->rotate(made.keys, config.head_dim, pass.past);
 }
 
 void Attention::apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe,
                       MatrixView out) const {
   const auto head_dim = config.head_dim;
+  const auto tiles = tiles_of(pass);
   const auto q = scratch.q.view(pass.count, config.q_width());
-  const auto k = kept.keys.rows_window(pass.past, pass.count);
-  const auto v = kept.values.rows_window(pass.past, pass.count);
-  project(x, pass, q, k, v);
+  const KeyValues made{kept.keys.rows_window(pass.past, pass.count), kept.values.rows_window(pass.past, pass.count)};
+  project(x, pass, tiles.first, q, made);
   probe(Place::q, q, pass.past);
-  probe(Place::k, k, pass.past);
-  probe(Place::v, v, pass.past);
+  probe(Place::k, made.keys, pass.past);
+  probe(Place::v, made.values, pass.past);
 
   const auto heads = scratch.heads.view(pass.count, config.q_width());
   const auto group = config.n_heads / config.n_kv_heads;  // heads that share a key/value head
-  for (std::int64_t h = 0; h < config.n_heads; ++h) {
-    const auto slice = h * head_dim;
+  const auto attend_tile = [&](std::int64_t item, int worker) {
+    const auto h = item / tiles.count;
+    const auto row = tiles.first + item % tiles.count * tiles.size;
+    const auto rows = std::min(tiles.size, pass.count - row);
+    const auto filled = tiles.filled ? tiles.size : rows;
+    const auto seen = pass.past + row + filled;
     const auto kv_slice = h / group * head_dim;
-    attend_in_tiles(q.columns(slice, head_dim), kept.keys.columns(kv_slice, head_dim),
-                    kept.values.columns(kv_slice, head_dim), {*this, h, pass.past}, pass.narrow, probe, scratch.table,
-                    heads.columns(slice, head_dim));
-  }
+    attend(q.columns(h * head_dim, head_dim).rows_window(row, filled),
+           kept.keys.columns(kv_slice, head_dim).rows_window(0, seen),
+           kept.values.columns(kv_slice, head_dim).rows_window(0, seen), {*this, h, pass.past + row}, rows,
+           probe.by_worker(worker), scratch.table(worker, filled, seen),
+           heads.columns(h * head_dim, head_dim).rows_window(row, filled));
+  };
+  share_heads(config.n_heads * tiles.count, (pass.count - tiles.first) * (pass.past + pass.count) * config.q_width(),
+              probe, attend_tile);
   for (const auto h : pass.ablated) ops::clear(heads.columns(h * head_dim, head_dim));
   probe(Place::head_out, heads, pass.past);
-  W_o.apply(heads, out);
+  const auto needed = pass.count - pass.needed;
+  W_o.apply(heads.rows_window(pass.needed, needed), out.rows_window(pass.needed, needed));
 }
 
 }  // namespace qkv

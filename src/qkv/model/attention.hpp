@@ -18,6 +18,7 @@ namespace qkv {
 struct Pass {
   std::int64_t past = 0;
   std::int64_t count = 0;                    // T
+  std::int64_t needed = 0;                   // the first row whose output is: those before leave only keys and values
   const ops::RotaryTable* rotary = nullptr;  // of this layer; null where it has none
   bool narrow = false;                       // see is_narrow
   std::span<const std::int64_t> ablated;     // heads of this layer whose output is left out before W_o
@@ -43,12 +44,13 @@ struct Attention {
   ops::Linear W_v;  // [Hkv K, D]
   ops::Linear W_o;  // [D, H K]
 
-  /// x [T, D], already normed -> out [T, D], what attention adds to the residual stream.
+  /// x [T, D], already normed -> out [T, D], what attention adds to the residual stream, from row `needed` on.
   void apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe,
              MatrixView out) const;
 
  private:
-  void project(ConstMatrixView x, const Pass& pass, MatrixView q, MatrixView k, MatrixView v) const;
+  void project(ConstMatrixView x, const Pass& pass, std::int64_t first_query, MatrixView q,
+               const KeyValues& made) const;
 };
 
 }  // namespace qkv

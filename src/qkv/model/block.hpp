@@ -24,8 +24,11 @@ struct Block {
   BlockNorms mlp_norms;
   Mlp mlp;
 
-  /// x [T, D], the residual stream, in place.
+  /// x [T, D], the residual stream, in place, from row `pass.needed` on.
   void apply(MatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe) const;
+  /// The first row to compute, so that the last of `rows` comes out as it does when all are computed. What the rows
+  /// before it would be, only their keys and values know.
+  [[nodiscard]] std::int64_t first_for_last(std::int64_t rows) const;
 };
 
 }  // namespace qkv

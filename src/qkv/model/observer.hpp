@@ -40,6 +40,10 @@ using Places = unsigned;
 /// All but `blend`, which shows nothing that head_out does not.
 inline constexpr Places all_places = (1U << 15U) - 1U;
 
+/// Those within blocks, and the stream that leaves the last one.
+inline constexpr Places places_of_blocks =
+    (all_places | Place::blend) & ~(Place::embedding | Place::final_norm | Place::logits);
+
 struct Observation {
   Place place;
   std::int64_t layer;  // -1 where there is none
@@ -47,6 +51,7 @@ struct Observation {
   std::int64_t first;  // the position in the text of row 0
   ConstMatrixView values;
   std::int64_t window = 0;  // how many keys a query of this layer sees, its own included; 0: all
+  int worker = 0;           // which of the threads that share the heads of a layer computed it
 
   /// The first key that the query of a row of `scores` or `weights` may see.
   [[nodiscard]] std::int64_t first_visible(std::int64_t row) const {
@@ -57,12 +62,16 @@ struct Observation {
 };
 
 /// Is shown the numbers of a forward pass as they come up. It cannot change them, and the pass takes the same path
-/// with and without it. The views are valid during the call only.
+/// with and without it, but for what needs_numbers() says. The views are valid during the call only.
 class Observer {
  public:
   virtual ~Observer() = default;
   /// Read once at the start of each forward pass.
   [[nodiscard]] virtual Places wanted() const = 0;
+  /// Whether it looks at the numbers. For one that does, heads come one after the other, and the last block is computed
+  /// for every row. One that does not, which only takes the time, is called by several threads at once between `v` and
+  /// `head_out` of a layer.
+  [[nodiscard]] virtual bool needs_numbers() const { return true; }
   virtual void observe(const Observation& observation) = 0;
 };
 
@@ -78,9 +87,16 @@ class Probe {
     probe.window_ = window;
     return probe;
   }
+  [[nodiscard]] Probe by_worker(int worker) const {
+    auto probe = *this;
+    probe.worker_ = worker;
+    return probe;
+  }
+  /// Whether somebody looks at the numbers of one of these places.
+  [[nodiscard]] bool shows(Places places) const { return (wanted_ & places) != 0 && observer_->needs_numbers(); }
   void operator()(Place place, ConstMatrixView values, std::int64_t first, std::int64_t head = -1) const {
     if ((wanted_ & static_cast<unsigned>(place)) != 0)
-      observer_->observe({place, layer_, head, first, values, window_});
+      observer_->observe({place, layer_, head, first, values, window_, worker_});
   }
 
  private:
@@ -88,6 +104,7 @@ class Probe {
   Places wanted_ = 0;
   std::int64_t layer_ = -1;
   std::int64_t window_ = 0;
+  int worker_ = 0;
 };
 
 }  // namespace qkv

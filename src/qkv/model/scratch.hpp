@@ -19,29 +19,36 @@ inline constexpr std::int64_t narrow_block = 16;
 [[nodiscard]] inline bool is_narrow(const Config& config) { return config.d_model < 256; }
 
 /// Room for the numbers that one forward pass makes and forgets, for up to `tokens` new tokens with up to `tokens`
-/// keys.
+/// keys, and for up to `workers` threads that share the heads.
 struct Scratch {
   Scratch() = default;
-  Scratch(const Config& config, std::int64_t tokens)
+  Scratch(const Config& config, std::int64_t tokens, int workers)
       : x(tokens * config.d_model),
         normed(tokens * config.d_model),
         delta(tokens * config.d_model),
         q(tokens * config.attention.q_width()),
         heads(tokens * config.attention.q_width()),
-        table(std::min(tokens, query_tile) * tokens),
+        tables(workers * std::min(tokens, query_tile) * tokens),
         inner(tokens * config.mlp.d_ff),
         gate(config.mlp.gated ? tokens * config.mlp.d_ff : 0),
-        token_rows(tokens * config.embedding_width) {}
+        token_rows(tokens * config.embedding_width),
+        table_size(std::min(tokens, query_tile) * tokens) {}
+
+  /// [rows, cols], the table of one worker.
+  [[nodiscard]] MatrixView table(int worker, std::int64_t rows, std::int64_t cols) const {
+    return {tables.data() + worker * table_size, rows, cols};
+  }
 
   Buffer x;           // [T, D] the residual stream
   Buffer normed;      // [T, D] what a half of a block reads
   Buffer delta;       // [T, D] what it adds to the stream
   Buffer q;           // [T, H K]
   Buffer heads;       // [T, H K] the outputs of the heads, side by side
-  Buffer table;       // [tile, S] scores, then weights, of one head
+  Buffer tables;      // [tile, S] for each worker: scores, then weights, of one head
   Buffer inner;       // [T, F]
   Buffer gate;        // [T, F]
   Buffer token_rows;  // [T, E], where E is not D
+  std::int64_t table_size = 0;
 };
 
 }  // namespace qkv

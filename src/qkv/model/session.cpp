@@ -41,7 +41,7 @@ ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observ
   ops::blas::set_threads(threads_);
   reserve(length_ + count);
   const Probe probe(observer);
-  Pass pass{length_, count, nullptr, is_narrow(config), {}};
+  Pass pass{length_, count, 0, nullptr, is_narrow(config), {}};
 
   const auto x = scratch_.x.view(count, config.d_model);  // the residual stream
   embed(ids, probe, x);
@@ -51,6 +51,8 @@ ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observ
     in_layer(Place::residual, x, pass.past);
     pass.rotary = rotary_.find(block.attention.rotary, long_text);
     pass.ablated = ablated_[static_cast<std::size_t>(layer)];
+    if (layer + 1 == config.n_layers && rows == Rows::last && !probe.shows(places_of_blocks))
+      pass.needed = block.first_for_last(count);
     block.apply(x, pass, kept(layer), scratch_, in_layer);
   }
   probe.in_layer(config.n_layers)(Place::residual, x, pass.past);
@@ -161,7 +163,7 @@ void Session::reserve(std::int64_t tokens) {
   };
   grow(keys_);
   grow(values_);
-  scratch_ = Scratch(config, capacity);
+  scratch_ = Scratch(config, capacity, threads_);
   ops::clear(scratch_.q.view(capacity, config.attention.q_width()));
   rotary_.extend(capacity);
   capacity_ = capacity;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "qkv/ops/exponential.hpp"
+#include "qkv/ops/parallel.hpp"
 
 namespace qkv::ops {
 namespace {
@@ -25,11 +26,13 @@ float relu(float x) { return x < 0.0F ? 0.0F : x; }
 
 template <float (*Function)(float)>
 void apply(MatrixView x) {
-  for (std::int64_t t = 0; t < x.rows; ++t) {
-    auto* numbers = x.row(t).data();
+  for_runs_of_rows(x.rows, x.cols, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = first; t < first + rows; ++t) {
+      auto* numbers = x.row(t).data();
 #pragma omp simd
-    for (std::int64_t i = 0; i < x.cols; ++i) numbers[i] = Function(numbers[i]);
-  }
+      for (std::int64_t i = 0; i < x.cols; ++i) numbers[i] = Function(numbers[i]);
+    }
+  });
 }
 
 }  // namespace

@@ -4,23 +4,31 @@
 #include <cmath>
 #include <span>
 
+#include "qkv/ops/parallel.hpp"
+
 namespace qkv::ops {
 namespace {
 
-/// Calls change(y, x) for each pair of numbers in two rows, in a loop that the compiler can vectorise.
+/// Calls change(y, x) for each pair of numbers of two matrices, in a loop that the compiler can vectorise.
 template <typename Change>
-void each_pair(std::span<const float> x, std::span<float> y, Change change) {
-  for (std::size_t i = 0; i < y.size(); ++i) change(y[i], x[i]);
+void each_pair(ConstMatrixView x, MatrixView y, Change change) {
+  for_runs_of_rows(y.rows, y.cols, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = first; t < first + rows; ++t) {
+      const auto from = x.row(t);
+      const auto to = y.row(t);
+      for (std::size_t i = 0; i < to.size(); ++i) change(to[i], from[i]);
+    }
+  });
 }
 
 }  // namespace
 
 void add(ConstMatrixView x, MatrixView y) {
-  for (std::int64_t t = 0; t < y.rows; ++t) each_pair(x.row(t), y.row(t), [](float& to, float from) { to += from; });
+  each_pair(x, y, [](float& to, float from) { to += from; });
 }
 
 void multiply(ConstMatrixView x, MatrixView y) {
-  for (std::int64_t t = 0; t < y.rows; ++t) each_pair(x.row(t), y.row(t), [](float& to, float from) { to *= from; });
+  each_pair(x, y, [](float& to, float from) { to *= from; });
 }
 
 void scale(float factor, MatrixView y) {

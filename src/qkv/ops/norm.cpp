@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "qkv/ops/parallel.hpp"
+
 namespace qkv::ops {
 namespace {
 
@@ -36,20 +38,24 @@ float sum_of_squares(std::span<const float> x, float mean) {
 void layer_norm(ConstMatrixView x, std::span<const float> gain, std::span<const float> bias, float epsilon,
                 MatrixView y) {
   const auto width = static_cast<float>(x.cols);
-  for (std::int64_t t = 0; t < x.rows; ++t) {
-    const auto mean = sum(x.row(t)) / width;
-    const auto variance = sum_of_squares(x.row(t), mean) / width;
-    scale_row(x.row(t), mean, 1.0F / std::sqrt(variance + epsilon), gain, bias, y.row(t));
-  }
+  for_runs_of_rows(x.rows, x.cols, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = first; t < first + rows; ++t) {
+      const auto mean = sum(x.row(t)) / width;
+      const auto variance = sum_of_squares(x.row(t), mean) / width;
+      scale_row(x.row(t), mean, 1.0F / std::sqrt(variance + epsilon), gain, bias, y.row(t));
+    }
+  });
 }
 
 void rms_norm(ConstMatrixView x, std::span<const float> gain, std::span<const float> bias, float epsilon,
               MatrixView y) {
   const auto width = static_cast<float>(x.cols);
-  for (std::int64_t t = 0; t < x.rows; ++t) {
-    const auto mean_square = sum_of_squares(x.row(t), 0.0F) / width;
-    scale_row(x.row(t), 0.0F, 1.0F / std::sqrt(mean_square + epsilon), gain, bias, y.row(t));
-  }
+  for_runs_of_rows(x.rows, x.cols, [&](std::int64_t first, std::int64_t rows) {
+    for (std::int64_t t = first; t < first + rows; ++t) {
+      const auto mean_square = sum_of_squares(x.row(t), 0.0F) / width;
+      scale_row(x.row(t), 0.0F, 1.0F / std::sqrt(mean_square + epsilon), gain, bias, y.row(t));
+    }
+  });
 }
 
 }  // namespace qkv::ops

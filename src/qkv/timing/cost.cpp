@@ -48,15 +48,16 @@ Work norm(const NormConfig& config, std::int64_t rows, std::int64_t width) {
   return {rows * width * (plain + bias), width * (1 + bias) * number_bytes};
 }
 
-Work qkv(const Config& config, const Step& step, std::int64_t weight_bytes) {
+/// `queries`: of how many of the new tokens.
+Work qkv(const Config& config, const Step& step, std::int64_t queries, std::int64_t weight_bytes) {
   const auto& a = config.attention;
   Work work;
-  add(linear({step.count, config.d_model, a.q_width(), a.bias_q}, weight_bytes), work);
+  add(linear({queries, config.d_model, a.q_width(), a.bias_q}, weight_bytes), work);
   add(linear({step.count, config.d_model, a.kv_width(), a.bias_k}, weight_bytes), work);
   add(linear({step.count, config.d_model, a.kv_width(), a.bias_v}, weight_bytes), work);
   work.bytes += 2 * step.count * a.kv_width() * number_bytes;  // the new keys and values are kept
   if (config.position.kind == PositionConfig::Kind::rotary)
-    work.flops += step.count * (a.n_heads + a.n_kv_heads) * 3 * config.position.rotary.n_rotated;
+    work.flops += (queries * a.n_heads + step.count * a.n_kv_heads) * 3 * config.position.rotary.n_rotated;
   return work;
 }
 
@@ -78,9 +79,10 @@ Work head(const Config& config, std::int64_t weight_bytes) {
   return work;
 }
 
-Work rest(const Config& config, std::int64_t rows, std::int64_t weight_bytes) {
+/// `block_rows`: rows that all blocks together add to, twice.
+Work rest(const Config& config, std::int64_t rows, std::int64_t block_rows, std::int64_t weight_bytes) {
   const auto numbers = rows * config.d_model;
-  Work work{2 * config.n_layers * numbers, rows * config.token_width() * number_bytes};
+  Work work{2 * block_rows * config.d_model, rows * config.token_width() * number_bytes};
   if (config.embedding_width > 0)
     add(linear({rows, config.embedding_width, config.d_model, false}, weight_bytes), work);
   if (config.embedding_norm) add(norm(config.norm, rows, config.d_model), work);
@@ -89,21 +91,24 @@ Work rest(const Config& config, std::int64_t rows, std::int64_t weight_bytes) {
   return work;
 }
 
-/// Cells of scores that the new queries of one layer may see, all heads together: query t of the new ones sees the kept
-/// keys, those before it, and its own, as far as a window reaches.
-std::int64_t visible_cells(const AttentionConfig& attention, const Step& step, std::int64_t window) {
+/// Cells of scores that the last `queries` new tokens of one layer may see, all heads together: query t of the new ones
+/// sees the kept keys, those before it, and its own, as far as a window reaches.
+std::int64_t visible_cells(const AttentionConfig& attention, const Step& step, std::int64_t queries,
+                           std::int64_t window) {
   std::int64_t cells = 0;
-  for (std::int64_t t = 0; t < step.count; ++t) {
+  for (auto t = step.count - queries; t < step.count; ++t) {
     const auto keys = step.past + t + 1;
     cells += window == 0 ? keys : std::min(keys, window);
   }
   return attention.n_heads * cells;
 }
 
-std::int64_t norms_per_block(const Config& config) {
+/// Norms of a block that every row goes through, for its keys and values, and those that only needed rows do.
+std::int64_t norms_for_keys(const Config& config) { return config.norm_places.before ? 1 : 0; }
+std::int64_t other_norms(const Config& config) {
   const auto& places = config.norm_places;
-  const std::int64_t before = config.residual == Residual::parallel_one_norm ? 1 : 2;
-  return (places.before ? before : 0) + (places.after ? 2 : 0) + (places.stream ? 2 : 0);
+  return (places.before && config.residual != Residual::parallel_one_norm ? 1 : 0) + (places.after ? 2 : 0) +
+         (places.stream ? 2 : 0);
 }
 
 }  // namespace
@@ -134,24 +139,25 @@ std::string_view name_of(Part part) {
 
 PerPart<Work> count_work(const Config& config, const Step& step, std::int64_t weight_bytes) {
   const auto& a = config.attention;
-  const auto layers = config.n_layers;
   PerPart<Work> work;
-  work[Part::norms] = times(norms_per_block(config) * layers, norm(config.norm, step.count, config.d_model));
   if (config.final_norm) add(norm(config.norm, 1, config.d_model), work[Part::norms]);
-  work[Part::qkv] = times(layers, qkv(config, step, weight_bytes));
-  for (std::int64_t layer = 0; layer < layers; ++layer) {
+  for (std::int64_t layer = 0; layer < config.n_layers; ++layer) {
+    const auto needed = layer + 1 < config.n_layers ? step.count : 1;
+    add(times(norms_for_keys(config), norm(config.norm, step.count, config.d_model)), work[Part::norms]);
+    add(times(other_norms(config), norm(config.norm, needed, config.d_model)), work[Part::norms]);
+    add(qkv(config, step, needed, weight_bytes), work[Part::qkv]);
     const auto window = a.window_of(layer);
-    const auto cells = visible_cells(a, step, window);
+    const auto cells = visible_cells(a, step, needed, window);
     const auto kept = window == 0 ? step.past : std::min(step.past, window);
     const auto kept_bytes = kept * a.kv_width() * number_bytes;
     add({cells * (2 * a.head_dim + 1), kept_bytes}, work[Part::scores]);
     add({cells * 4, 0}, work[Part::softmax]);
     add({cells * 2 * a.head_dim, kept_bytes}, work[Part::blend]);
+    add(linear({needed, a.q_width(), config.d_model, a.bias_o}, weight_bytes), work[Part::w_o]);
+    add(mlp(config, needed, weight_bytes), work[Part::mlp]);
   }
-  work[Part::w_o] = times(layers, linear({step.count, a.q_width(), config.d_model, a.bias_o}, weight_bytes));
-  work[Part::mlp] = times(layers, mlp(config, step.count, weight_bytes));
   work[Part::head] = head(config, weight_bytes);
-  work[Part::rest] = rest(config, step.count, weight_bytes);
+  work[Part::rest] = rest(config, step.count, (config.n_layers - 1) * step.count + 1, weight_bytes);
   return work;
 }
 

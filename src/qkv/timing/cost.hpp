@@ -45,7 +45,8 @@ struct Step {
   std::int64_t count = 0;
 };
 
-/// What a step needs, counted from the sizes alone; it says nothing of how well it is done.
+/// What a step needs, counted from the sizes alone; it says nothing of how well it is done. In the last block all
+/// but the keys and values is needed for the last token only.
 ///
 /// FLOPs: additions, subtractions, multiplications, divisions, exponentials and error functions, one each, for every
 /// number they make; comparisons, and what is done once a row, are left out. So a product of [T, in] with [in, out] is

@@ -1,5 +1,7 @@
 #include "qkv/timing/part_timer.hpp"
 
+#include "qkv/ops/parallel.hpp"
+
 namespace qkv {
 namespace {
 
@@ -37,7 +39,27 @@ Part part_before(Place place) {
 
 }  // namespace
 
-void PartTimer::observe(const Observation& seen) { charge(part_before(seen.place)); }
+void PartTimer::observe(const Observation& seen) {
+  const auto part = part_before(seen.place);
+  switch (seen.place) {
+    case Place::scores:
+    case Place::weights:
+    case Place::blend: {
+      auto& worker = workers_[static_cast<std::size_t>(seen.worker)];
+      const auto now = Clock::now();
+      worker.seconds[part] += std::chrono::duration<double>(now - worker.last).count();
+      worker.last = now;
+      return;
+    }
+    case Place::v:
+      charge(part);
+      return begin_heads();
+    case Place::head_out:
+      return end_heads();
+    default:
+      return charge(part);
+  }
+}
 
 void PartTimer::start() {
   seconds_ = {};
@@ -50,6 +72,28 @@ void PartTimer::charge(Part part) {
   const auto now = Clock::now();
   seconds_[part] += std::chrono::duration<double>(now - last_).count();
   last_ = now;
+}
+
+void PartTimer::begin_heads() {
+  workers_.assign(static_cast<std::size_t>(ops::worker_count()), {last_, {}});
+}
+
+void PartTimer::end_heads() {
+  PerPart<double> sums;
+  double all = 0.0;
+  for (const auto& worker : workers_)
+    for (const auto part : all_parts) {
+      sums[part] += worker.seconds[part];
+      all += worker.seconds[part];
+    }
+  const auto now = Clock::now();
+  const auto passed = std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+  if (all == 0.0) {
+    seconds_[Part::rest] += passed;
+    return;
+  }
+  for (const auto part : all_parts) seconds_[part] += passed * sums[part] / all;
 }
 
 }  // namespace qkv

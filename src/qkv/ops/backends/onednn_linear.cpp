@@ -119,18 +119,22 @@ class Products {
 
   [[nodiscard]] Buffer pack(const LearnedMatrix& matrix) const;
 
+  /// Whether a row comes out the same, bit for bit, alone as among others.
+  [[nodiscard]] bool rows_stand_alone() const { return piece_.has_value(); }
+
   /// y = x Wᵀ + b;  x [T, in], in the number type of the shape, y [T, out], both without gaps between rows: with gaps
   /// the library falls back to plain loops. Behind x there is room for one number more.
   template <typename T>
   void multiply(const T* x, std::int64_t rows, const Buffer& W, std::span<const float> bias, float* y) const {
     if (rows == 1 && panel_bytes_)
-      multiply_row(x, panels(W), bias.empty() ? nullptr : bias.data(), piece_, y);
+      multiply_row(x, panels(W), bias.empty() ? nullptr : bias.data(), piece_.value_or(usual_piece), y);
     else
       multiply_rows(x, rows, W, bias, y);
   }
 
  private:
-  static constexpr std::int64_t usual_rows = 64;    // the form asked for is the same for every number of rows
+  static constexpr std::int64_t usual_rows = 64;  // the form asked for is the same for every number of rows
+  static constexpr std::int64_t usual_piece = 512;
   static constexpr std::size_t most_prepared = 32;  // numbers of rows to keep primitives for, about 40 KB each
 
   struct Key {
@@ -157,15 +161,15 @@ class Products {
 
   void multiply_rows(const void* x, std::int64_t rows, const Buffer& W, std::span<const float> bias, float* y) const;
   [[nodiscard]] std::shared_ptr<const Prepared> prepared_for(const Key& key) const;
-  [[nodiscard]] std::int64_t found_piece() const;
+  [[nodiscard]] std::optional<std::int64_t> found_piece() const;
   template <typename T>
-  [[nodiscard]] std::int64_t found_piece(const std::vector<T>& x, const Buffer& W) const;
+  [[nodiscard]] std::optional<std::int64_t> found_piece(const std::vector<T>& x, const Buffer& W) const;
 
   Shape shape_;
   memory::desc packed_;
   std::optional<std::int64_t> panel_bytes_;
-  std::vector<float> no_bias_;  // zeros
-  std::int64_t piece_ = 0;
+  std::vector<float> no_bias_;         // zeros
+  std::optional<std::int64_t> piece_;  // of the product of one row, where it is known
   mutable std::shared_mutex mutex_;
   mutable std::vector<std::shared_ptr<const Prepared>> prepared_;  // the oldest first
 };
@@ -214,7 +218,7 @@ void Products::multiply_rows(const void* x, std::int64_t rows, const Buffer& W, 
 
 /// oneDNN adds up long sums in pieces, whose length is its own business. The product of one row takes the same pieces,
 /// so that a row comes out alone as it does among others, to the bit. They are found by trying.
-std::int64_t Products::found_piece() const {
+std::optional<std::int64_t> Products::found_piece() const {
   constexpr std::int64_t enough_outputs = 256;
   const Products tried({shape_.in, std::min(shape_.out, enough_outputs), shape_.type});
   std::uint32_t state = 1;
@@ -234,16 +238,16 @@ std::int64_t Products::found_piece() const {
 }
 
 template <typename T>
-std::int64_t Products::found_piece(const std::vector<T>& x, const Buffer& W) const {
+std::optional<std::int64_t> Products::found_piece(const std::vector<T>& x, const Buffer& W) const {
   const Buffer expected(shape_.out);
   const Buffer found(shape_.out);
   multiply_rows(x.data(), 1, W, {}, expected.data());
-  for (const auto piece : {shape_.in + shape_.in % 2, std::int64_t{512}, std::int64_t{1024}, std::int64_t{256}}) {
+  for (const auto piece : {shape_.in + shape_.in % 2, usual_piece, std::int64_t{1024}, std::int64_t{256}}) {
     multiply_row(x.data(), panels(W), no_bias_.data(), piece, found.data());
     const auto bytes = static_cast<std::size_t>(shape_.out) * sizeof(float);
     if (std::memcmp(expected.data(), found.data(), bytes) == 0) return piece;
   }
-  return 512;
+  return std::nullopt;
 }
 
 std::shared_ptr<const Products> Products::shared(const Shape& shape) {
@@ -307,6 +311,8 @@ class OneDnnLinear : public LinearKernel {
     else
       multiply(rounds_ || has_gaps(x) ? taken<float>(x) : x.data, y);
   }
+
+  [[nodiscard]] std::int64_t row_block() const override { return products_->rows_stand_alone() ? 1 : 0; }
 
  private:
   template <typename View>

@@ -26,6 +26,8 @@ class OpenBlasLinear : public LinearKernel {
       multiply(x, y);
   }
 
+  [[nodiscard]] std::int64_t row_block() const override { return small_ ? block_rows : 0; }
+
  private:
   /// The library is about a third faster when a small matrix lies as [in, out].
   void transpose() {
