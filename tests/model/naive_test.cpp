@@ -80,6 +80,7 @@ const std::vector<Variant> variants{
      }},
     {"a tied head with a bias", [](Config& c) { c.head.bias = true; }},
     {"the embedding scaled", [](Config& c) { c.embedding_scale = 3.5; }},
+    {"what is added to the stream scaled", [](Config& c) { c.residual_scale = 0.3; }},
     {"the logits scaled", [](Config& c) { c.logit_scale = -0.25; }},
     {"a single layer", [](Config& c) { c.n_layers = 1; }},
     {"three layers, odd widths",

@@ -51,6 +51,7 @@ Config grouped_config() {
   config.position.rotary.n_rotated = 2;
   config.attention.n_kv_heads = 1;
   config.embedding_scale = 2.0;
+  config.residual_scale = 0.4;
   return config;
 }
 

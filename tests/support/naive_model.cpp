@@ -127,8 +127,8 @@ class Naive {
       rotate(k.back(), t);
       Row heads(q.size(), 0.0);
       for (std::int64_t h = 0; h < a.n_heads; ++h) attend(q, k, v, t, h, scale, heads);
-      add(x[t], linear(heads, attn + "W_o", attn + "b_o", a.bias_o));
-      add(x[t], mlp(norm(x[t], block + "mlp_norm"), block + "mlp."));
+      add(x[t], linear(heads, attn + "W_o", attn + "b_o", a.bias_o), config_.residual_scale);
+      add(x[t], mlp(norm(x[t], block + "mlp_norm"), block + "mlp."), config_.residual_scale);
     }
   }
 
@@ -150,8 +150,8 @@ class Naive {
     return logits;
   }
 
-  static void add(Row& x, const Row& more) {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] += more[i];
+  static void add(Row& x, const Row& more, double scale) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += scale * more[i];
   }
 
   const Config& config_;

@@ -79,6 +79,7 @@ json native_json(const Config& config) {
             {"bias_out", mlp.bias_out}}},
           {"residual", "sequential"},
           {"embedding_scale", config.embedding_scale},
+          {"residual_scale", config.residual_scale},
           {"logit_scale", config.logit_scale},
           {"head", {{"tied", config.head.tied}, {"bias", config.head.bias}}},
           {"tokens", tokens}};

@@ -108,7 +108,8 @@ TEST_CASE("half the bytes a weight halve what the products read and nothing else
 
 TEST_CASE("grouped heads, rotary positions, gates and RMS norms are counted as they are", "[timing]") {
   // SmolLM2 135M: 30 layers, 9 heads of 64 with 3 key/value heads, D 576, F 1536, V 49152, no biases.
-  const auto work = count_work(shape("smollm2-135m"), {0, 2});
+  auto config = shape("smollm2-135m");
+  const auto work = count_work(config, {0, 2});
   // Two tokens: in the last layer one of them has a query, and goes on from there.
   CHECK(work[Part::norms].flops == (2 * 29 * 2 + 2 + 1 + 1) * 576 * 4);
   const auto query = 2LL * 576 * 576 + 9 * 32 * 6;              // 9 heads turn 32 pairs each
@@ -117,6 +118,8 @@ TEST_CASE("grouped heads, rotary positions, gates and RMS norms are counted as t
   CHECK(work[Part::scores].flops == 9LL * (29 * 3 + 2) * 129);
   CHECK(work[Part::mlp].flops == 59LL * (3 * 2 * 576 * 1536 + 1536 + 3 * 1536));  // the gate's product, SiLU
   CHECK(work[Part::rest].flops == 59 * 2 * 576);
+  config.residual_scale = 0.5;  // of both additions
+  CHECK(count_work(config, {0, 2})[Part::rest].flops == 59 * 4 * 576);
 }
 
 }  // namespace qkv::test

@@ -19,6 +19,12 @@ void norm_in_place(const std::optional<Norm>& norm, MatrixView numbers) {
   if (norm) norm->apply(numbers, numbers);
 }
 
+/// What a half computed, turned into what it adds to the stream.
+void finish(const std::optional<Norm>& norm, float scale, MatrixView delta) {
+  norm_in_place(norm, delta);
+  if (scale != 1.0F) ops::scale(scale, delta);
+}
+
 }  // namespace
 
 void Block::apply(MatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe) const {
@@ -34,7 +40,7 @@ void Block::apply(MatrixView x, const Pass& pass, const KeyValues& kept, Scratch
   const auto stream = needed(x);
   const auto normed = needed(all_normed);
   const auto delta = needed(all_delta);
-  norm_in_place(attn_norms.after, delta);
+  finish(attn_norms.after, residual_scale, delta);
   probe(Place::attn_out, delta, first);
 
   auto mlp_in = needed(attn_in);
@@ -46,7 +52,7 @@ void Block::apply(MatrixView x, const Pass& pass, const KeyValues& kept, Scratch
   if (residual == Residual::sequential) mlp_in = read_from(stream, mlp_norms, normed);
   probe(Place::mlp_in, mlp_in, first);
   mlp.apply(mlp_in, scratch, delta);
-  norm_in_place(mlp_norms.after, delta);
+  finish(mlp_norms.after, residual_scale, delta);
   probe(Place::mlp_out, delta, first);
   ops::add(delta, stream);
   norm_in_place(mlp_norms.stream, stream);

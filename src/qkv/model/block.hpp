@@ -19,6 +19,7 @@ struct BlockNorms {
 /// One block: what it reads from the residual stream, and what it adds to it.
 struct Block {
   Residual residual = Residual::sequential;
+  float residual_scale = 1.0F;
   BlockNorms attn_norms;
   Attention attention;
   BlockNorms mlp_norms;

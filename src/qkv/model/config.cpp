@@ -300,6 +300,7 @@ std::vector<ConfigLine> describe(const Config& config) {
           {"MLP", fmt::format("{}, {}, d_ff {}", config.mlp.gated ? "gated" : "plain", name_of(config.mlp.activation),
                               config.mlp.d_ff)},
           {"residual", describe_residual(config.residual)},
+          {"residual scale", fmt::format("{:g}", config.residual_scale)},
           {"biases", describe_biases(config)},
           {"head", fmt::format("{}{}", config.head.tied ? "tied to the token embedding" : "its own matrix",
                                config.head.soft_cap > 0.0 ? fmt::format(", soft cap {:g}", config.head.soft_cap) : "")},

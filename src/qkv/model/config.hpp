@@ -152,6 +152,7 @@ struct Config {
   MlpConfig mlp;
   HeadConfig head;
   double embedding_scale = 1.0;
+  double residual_scale = 1.0;  // of what each half of a block adds to the stream, after its norm if it has one
   double logit_scale = 1.0;
   std::int64_t linear_input_group = 0;  // learned matrices read bytes, in groups of so many with a scale; 0: numbers
 

@@ -288,6 +288,7 @@ void list_newer(const F& f, Config& config) {
   f.flag("embedding_norm", config.embedding_norm);
   f.integer("embedding_width", config.embedding_width, {0, width_range.max});
   f.integer("linear_input_group", config.linear_input_group, {0, width_range.max});
+  f.number("residual_scale", config.residual_scale, any_scale);
 }
 
 template <typename F>

@@ -17,8 +17,8 @@ enum class Place : unsigned {
   scores = 1U << 4U,         // [rows, S] of one head; only what the row may see means anything
   weights = 1U << 5U,        // [rows, S] of one head; what a row may not see is exactly 0
   head_out = 1U << 6U,       // [T, H K] heads side by side, before W_o
-  attn_out = 1U << 7U,       // [T, D] after W_o
-  mlp_out = 1U << 8U,        // [T, D]
+  attn_out = 1U << 7U,       // [T, D] what attention adds to the stream: after W_o, a norm and a scale if there are any
+  mlp_out = 1U << 8U,        // [T, D] the same of the MLP
   residual = 1U << 9U,       // [T, D] layer 0: enters block 0; layer i: leaves block i - 1
   logits = 1U << 10U,        // [rows wanted, V]
   attn_in = 1U << 11U,       // [T, D] after the norm: what W_q, W_k and W_v read

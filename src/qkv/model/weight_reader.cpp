@@ -170,6 +170,7 @@ Attention WeightReader::attention(const BlockWeights& weights, const Config& con
 Block WeightReader::block(const BlockWeights& weights, const Config& config, std::int64_t layer) {
   Block block;
   block.residual = config.residual;
+  block.residual_scale = static_cast<float>(config.residual_scale);
   block.attn_norms = norms(weights.attn_norms, config, true);
   block.attention = attention(weights, config, layer);
   block.mlp_norms = norms(weights.mlp_norms, config, config.residual != Residual::parallel_one_norm);

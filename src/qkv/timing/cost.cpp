@@ -87,6 +87,7 @@ Work rest(const Config& config, std::int64_t rows, std::int64_t block_rows, std:
     add(linear({rows, config.embedding_width, config.d_model, false}, weight_bytes), work);
   if (config.embedding_norm) add(norm(config.norm, rows, config.d_model), work);
   if (config.embedding_scale != 1.0) work.flops += numbers;
+  if (config.residual_scale != 1.0) work.flops += 2 * block_rows * config.d_model;
   if (config.position.kind == PositionConfig::Kind::learned) add({numbers, numbers * number_bytes}, work);
   return work;
 }
