@@ -1,10 +1,10 @@
-"""Reads and writes .safetensors files with numpy: float32 and int64."""
+"""Reads .safetensors files with numpy, and writes them: float32 and int64."""
 import json
 import struct
 
 import numpy as np
 
-DTYPES = {"F32": "<f4", "I64": "<i8"}
+DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
 
 
 def load(path):

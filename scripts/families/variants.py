@@ -205,6 +205,22 @@ def stablelm():
     return config, shapes
 
 
+def granite(n_layers, bias, **switches):
+    config = {"model_type": "granite", "vocab_size": V, "hidden_size": D, "num_hidden_layers": n_layers,
+              "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": FF, "hidden_act": "silu",
+              "max_position_embeddings": N_CTX, "rms_norm_eps": 1e-5, "attention_bias": bias, "mlp_bias": bias,
+              "bos_token_id": 1, "eos_token_id": 2} | switches
+    linears = {f"self_attn.{name}_proj": shape + (bias,)
+               for name, shape in {"q": (D, D), "k": (D // 2, D), "v": (D // 2, D), "o": (D, D)}.items()}
+    linears |= {f"mlp.{name}_proj": shape + (bias,)
+                for name, shape in {"gate": (FF, D), "up": (FF, D), "down": (D, FF)}.items()}
+    shapes = {"model.embed_tokens.weight": (V, D)} | block("model.", ["norm"], {}, False)
+    if not config["tie_word_embeddings"]:
+        shapes["lm_head.weight"] = (V, D)
+    return config, shapes | blocks(n_layers, "model.layers.{}.", ["input_layernorm", "post_attention_layernorm"],
+                                   linears, False)
+
+
 def all_of_them():
     two, one = ["ln_attn", "ln_mlp"], ["input_layernorm"]
     made = {
@@ -225,6 +241,11 @@ def all_of_them():
         "starcoder2-window5": starcoder2(),
         "phi-qknorm": phi(),
         "stablelm-parallel": stablelm(),
+        "granite": granite(2, False, embedding_multiplier=3.0, attention_multiplier=0.55, residual_multiplier=0.7,
+                           logits_scaling=0.4, rope_theta=200.0, rope_scaling=None, tie_word_embeddings=False),
+        "granite-bias": granite(1, True, embedding_multiplier=0.8, attention_multiplier=0.25, residual_multiplier=1.6,
+                                logits_scaling=6.0, tie_word_embeddings=True, rope_parameters={
+                                    "rope_type": "linear", "rope_theta": 500.0, "factor": 2.0}),
     }
     for seed, (name, (config, shapes)) in enumerate(made.items()):
         yield name, config, fill(shapes, seed)

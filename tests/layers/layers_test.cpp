@@ -117,7 +117,7 @@ TEST_CASE("the library never prints, logs or exits", "[layers]") {
 
 TEST_CASE("families are named in their own files and in two lists", "[layers]") {
   static const std::regex family(
-      R"(gpt-?2|llama|mistral|qwen|phi-?[34]|gemma|olmo|cohere|smollm)"
+      R"(gpt-?2|llama|mistral|qwen|phi-?[34]|gemma|olmo|cohere|smollm|granite)"
       R"(|\b(gpt_?neox?|gpt_?j|codegen|opt|bloom|mpt|falcon|gpt_?bigcode|starcoder2?|phi|stablelm)\b)",
       std::regex::icase);
   for (const auto& line : source_lines()) {

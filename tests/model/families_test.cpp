@@ -72,7 +72,7 @@ TEST_CASE("keys that are absent have the family's default", "[model]") {
       {"gemma2", 8192, 4, 256, 1e4, 1e-6F, true},   {"gemma3_text", 131072, 4, 256, 1e6, 1e-6F, true},
       {"gemma3", 131072, 4, 256, 1e6, 1e-6F, true}, {"olmo", 2048, 64, 1, 1e4, 1e-5F, false},
       {"olmo2", 2048, 64, 1, 1e4, 1e-5F, false},    {"cohere", 8192, 64, 1, 1e4, 1e-5F, true},
-      {"smollm3", 32768, 4, 1, 2e6, 1e-6F, true}};
+      {"smollm3", 32768, 4, 1, 2e6, 1e-6F, true},   {"granite", 2048, 64, 1, 1e4, 1e-6F, false}};
   for (const auto& expected : all) {
     CAPTURE(expected.family);
     const bool odd = expected.head_dim == 1;  // then no pair can be turned

@@ -34,7 +34,8 @@ json smallest(const std::string& family) {
       {"gpt_bigcode", gpt},
       {"starcoder2", {{"intermediate_size", 40}}},
       {"phi", {{"intermediate_size", 40}}},
-      {"stablelm", {{"intermediate_size", 40}}}};
+      {"stablelm", {{"intermediate_size", 40}}},
+      {"granite", {{"intermediate_size", 40}}}};
   auto config = configs.at(family);
   if (family != "gpt_neo" && family != "bloom" && family != "mpt" && !config.contains("n_embd")) config.update(usual);
   if (family == "gptj" || family == "codegen") config["rotary_dim"] = 4;
@@ -43,8 +44,9 @@ json smallest(const std::string& family) {
   return config;
 }
 
-const std::vector<std::string> all_families{"gpt_neo", "gpt_neox", "gptj",        "codegen",    "opt", "bloom",
-                                            "mpt",     "falcon",   "gpt_bigcode", "starcoder2", "phi", "stablelm"};
+const std::vector<std::string> all_families{"gpt_neo", "gpt_neox", "gptj",   "codegen",     "opt",
+                                            "bloom",   "mpt",      "falcon", "gpt_bigcode", "starcoder2",
+                                            "phi",     "stablelm", "granite"};
 
 json with(const std::string& family, const json& changes) {
   auto config = smallest(family);
@@ -100,6 +102,10 @@ TEST_CASE("absent keys have the default of their family", "[model]") {
   CHECK(mpt.position.kind == PositionConfig::Kind::alibi);
   CHECK((!mpt.norm.bias && !mpt.attention.bias_q && mpt.mlp.d_ff == 128));
   for (const auto* family : {"gptj", "codegen", "phi"}) CHECK(parsed(smallest(family)).head.bias);
+  const auto granite = parsed(smallest("granite"));
+  CHECK((granite.embedding_scale == 1.0 && granite.residual_scale == 1.0 && granite.logit_scale == 1.0));
+  CHECK(granite.attention.scale == 1.0);  // not 1 / sqrt(head_dim)
+  CHECK((!granite.attention.bias_q && !granite.mlp.bias_in));
 }
 
 TEST_CASE("older and newer spellings of a config mean the same", "[model]") {
@@ -115,7 +121,7 @@ TEST_CASE("older and newer spellings of a config mean the same", "[model]") {
   for (const auto* family : {"phi", "stablelm"})
     check_same(with(family, {{"partial_rotary_factor", 0.75}, {"rope_theta", 300}}),
                with(family, {{"rope_parameters", {{"rope_theta", 300}, {"partial_rotary_factor", 0.75}}}}));
-  for (const auto* family : {"falcon", "starcoder2"})
+  for (const auto* family : {"falcon", "starcoder2", "granite"})
     check_same(with(family, {{"rope_theta", 300}, {"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}}),
                with(family, {{"rope_parameters", {{"rope_theta", 300}, {"rope_type", "linear"}, {"factor", 2.0}}}}));
   const json kinds{"global", "local"};
@@ -157,6 +163,15 @@ TEST_CASE("switches of families choose what they say", "[model]") {
       parsed(with("mpt", {{"attn_config", {{"alibi", false}, {"clip_qkv", 6.0}, {"softmax_scale", 0.5}}}}));
   CHECK((mpt.position.kind == PositionConfig::Kind::learned && mpt.attention.clip == 6.0));
   CHECK(mpt.attention.scale == 0.5);
+  const auto granite = parsed(with("granite", {{"embedding_multiplier", 12},
+                                               {"attention_multiplier", 0.015625},
+                                               {"residual_multiplier", 0.22},
+                                               {"logits_scaling", 8},
+                                               {"attention_bias", true},
+                                               {"mlp_bias", true}}));
+  CHECK((granite.embedding_scale == 12.0 && granite.attention.scale == 0.015625));
+  CHECK((granite.residual_scale == 0.22 && granite.logit_scale == 0.125));
+  CHECK((granite.attention.bias_q && granite.attention.bias_o && granite.mlp.bias_in && granite.mlp.bias_out));
 }
 
 TEST_CASE("a value that changes the arithmetic in ways not known is refused by key", "[model]") {
@@ -198,6 +213,10 @@ TEST_CASE("a value that changes the arithmetic in ways not known is refused by k
   refuse("starcoder2", {{"norm_epsilon", 1e-5}, {"layer_norm_epsilon", 1e-6}}, {"key 'layer_norm_epsilon'"});
   refuse("phi", {{"qk_layernorm", "yes"}}, {"key 'qk_layernorm'", "true or false"});
   refuse("stablelm", {{"sliding_window", 8}}, {"key 'sliding_window'", "--ignore-key"});
+  for (const auto* key : {"embedding_multiplier", "attention_multiplier", "residual_multiplier", "logits_scaling"})
+    for (const json& value : {json(0), json(-1.0), json(1e300), json("1"), json(true)})
+      refuse("granite", {{key, value}}, {"key '" + std::string(key) + "'", "a number from"});
+  refuse("granite", {{"num_local_experts", 8}}, {"key 'num_local_experts'", "--ignore-key"});
 }
 
 TEST_CASE("what programs take differently in one config is refused by key", "[model]") {

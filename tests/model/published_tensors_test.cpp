@@ -76,7 +76,8 @@ const std::vector<Published>& published() {
       {"gpt_bigcode-mqa", "transformer.", "wte", {"h.0.attn.bias", "h.0.attn.masked_bias"}},
       {"starcoder2", "model.", "embed_tokens", {"layers.0.self_attn.rotary_emb.inv_freq"}},
       {"phi", "model.", "embed_tokens", {"layers.0.self_attn.rotary_emb.inv_freq"}},
-      {"stablelm", "model.", "embed_tokens", {"layers.0.self_attn.rotary_emb.inv_freq"}}};
+      {"stablelm", "model.", "embed_tokens", {"layers.0.self_attn.rotary_emb.inv_freq"}},
+      {"granite", "model.", "embed_tokens", {"layers.0.self_attn.rotary_emb.inv_freq", "rotary_emb.inv_freq"}}};
   return all;
 }
 

@@ -134,10 +134,10 @@ std::span<const Family> families() {
   static const std::array all{native_family(),  gpt2_family(),     llama_family(),       bloom_family(),
                               codegen_family(), cohere_family(),   falcon_family(),      gemma_family(),
                               gemma2_family(),  gemma3_family(),   gemma3_text_family(), gpt_bigcode_family(),
-                              gpt_neo_family(), gpt_neox_family(), gptj_family(),        mistral_family(),
-                              mpt_family(),     olmo_family(),     olmo2_family(),       opt_family(),
-                              phi_family(),     phi3_family(),     qwen2_family(),       qwen3_family(),
-                              smollm3_family(), stablelm_family(), starcoder2_family()};
+                              gpt_neo_family(), gpt_neox_family(), gptj_family(),        granite_family(),
+                              mistral_family(), mpt_family(),      olmo_family(),        olmo2_family(),
+                              opt_family(),     phi_family(),      phi3_family(),        qwen2_family(),
+                              qwen3_family(),   smollm3_family(),  stablelm_family(),    starcoder2_family()};
   return all;
 }
 

@@ -25,6 +25,7 @@ namespace qkv {
 [[nodiscard]] Family gemma2_family();
 [[nodiscard]] Family gemma3_family();
 [[nodiscard]] Family gemma3_text_family();
+[[nodiscard]] Family granite_family();
 [[nodiscard]] Family mistral_family();
 [[nodiscard]] Family olmo_family();
 [[nodiscard]] Family olmo2_family();
