@@ -236,6 +236,32 @@ TEST_CASE("rotary rates are stretched as keys or the tensor of factors say", "[m
   refuse(factors, set("llama.rope.scale_linear", 2.0F), {"tensor 'rope_freqs.weight'", "one scaling"});
 }
 
+TEST_CASE("keys that mean something else in one architecture than in others", "[model]") {
+  auto gguf = tiny_llama_gguf();  // heads of 4
+  gguf.remove("general.architecture");
+  for (auto& [key, value] : gguf.keys)
+    if (key.rfind("llama.", 0) == 0) key.replace(0, 5, "granite");
+  gguf.text("general.architecture", "granite");
+  const auto without = load(gguf).config();
+  CHECK(without.attention.scale == 0.5);
+  CHECK((without.embedding_scale == 1.0 && without.residual_scale == 1.0 && without.logit_scale == 1.0));
+  gguf.number("granite.attention.scale", 0.25F);
+  gguf.number("granite.embedding_scale", 12.0F);
+  gguf.number("granite.residual_scale", 0.5F);
+  gguf.number("granite.logit_scale", 8.0F);
+  gguf.flag("granite.rope.scaling.finetuned", true);
+  const auto config = load(gguf).config();
+  CHECK((config.attention.scale == 0.25 && config.embedding_scale == 12.0));
+  CHECK((config.residual_scale == 0.5 && config.logit_scale == 0.125));
+  refuse(gguf, set("granite.logit_scale", 0.0F), {"key 'granite.logit_scale'", "found 0"});
+  refuse(gguf,
+         [](TinyGguf& g) {
+           g.remove("granite.rope.scaling.finetuned");
+           g.flag("granite.rope.scaling.finetuned", false);
+         },
+         {"key 'granite.rope.scaling.finetuned'", "expected true", "found false"});
+}
+
 TEST_CASE("dtypes that are no weights are refused in GGUF too", "[model]") {
   for (const auto& [type, width] : {std::pair{24U, 1}, {25U, 2}, {26U, 4}, {27U, 8}, {28U, 8}})
     llama_refused(

@@ -52,7 +52,7 @@ ARCHITECTURES = {
     "olmo": ("olmo", True), "olmo2": ("olmo2", False), "cohere": ("command-r", False),
     "stablelm": ("stablelm", False), "gpt_neox": ("gptneox", False), "bloom": ("bloom", False),
     "falcon": ("falcon", False), "mpt": ("mpt", False), "gpt_bigcode": ("starcoder", False),
-    "starcoder2": ("starcoder2", False),
+    "starcoder2": ("starcoder2", False), "granite": ("granite", True),
 }
 BUFFERS = re.compile(r"(\.(attn|attention)\.(bias|masked_bias)|\.inv_freq)$")
 WITH_LAYER_NORM = ("gpt2", "gpt_neox", "bloom", "falcon", "mpt", "cohere", "olmo", "phi", "stablelm", "starcoder2",
@@ -172,13 +172,16 @@ def add_keys(writer, config, architecture, kind, tensors):
     put("rope.freq_base", None if theta is None else float(theta))
     head_dim = config.get("head_dim") or d_model // n_heads
     share = find({**rope, **config}, "partial_rotary_factor", "rotary_pct", default=1.0)
-    if kind in ("phi", "phi3", "stablelm", "gpt_neox", "llama"):
+    if kind in ("phi", "phi3", "stablelm", "gpt_neox", "llama", "granite"):
         put("rope.dimension_count", int(share * head_dim))
     put("use_parallel_residual", config.get("use_parallel_residual"))
     put("attn_logit_softcapping", config.get("attn_logit_softcapping"))
     put("final_logit_softcapping", config.get("final_logit_softcapping"))
     put("attention.sliding_window", config.get("sliding_window") if not kind.startswith("qwen") else None)
-    put("logit_scale", config.get("logit_scale") if kind == "cohere" else None)
+    put("logit_scale", config.get("logit_scale") if kind == "cohere" else config.get("logits_scaling"))
+    put("embedding_scale", config.get("embedding_multiplier"))
+    put("attention.scale", config.get("attention_multiplier"))
+    put("residual_scale", config.get("residual_multiplier"))
     local = (config.get("rope_parameters") or {}).get("sliding_attention", {})
     put("rope.freq_base_swa", find(config, "rope_local_base_freq", default=local.get("rope_theta")))
     put("attention.sliding_window_pattern", config.get("sliding_window_pattern") if kind == "gemma3_text" else None)

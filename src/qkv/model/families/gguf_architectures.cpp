@@ -1,6 +1,7 @@
 #include "qkv/model/families/gguf_architectures.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "qkv/model/config_keys.hpp"
 
@@ -47,6 +48,16 @@ Names common_mlp() { return {{"ffn_up", "mlp.up_proj"}, {"ffn_gate", "mlp.gate_p
 Names norms_before() { return {{"attn_norm", "input_layernorm"}, {"ffn_norm", "post_attention_layernorm"}}; }
 Names norms_of_q_and_k() { return {{"attn_q_norm", "self_attn.q_norm"}, {"attn_k_norm", "self_attn.k_norm"}}; }
 
+/// The model's width divided by the heads: the width of a head, where no key gives that.
+std::int64_t share_of_head(const JsonReader& metadata, const std::string& name) {
+  return metadata.integer(name + ".embedding_length", width_range) /
+         metadata.integer(name + ".attention.head_count", head_range);
+}
+
+std::int64_t head_dim_of(const JsonReader& metadata, const std::string& name) {
+  return metadata.integer_or(name + ".attention.key_length", share_of_head(metadata, name), width_range);
+}
+
 /// What most architectures after Llama share.
 GgufArchitecture llama_like(std::string_view name, std::string_view fixed, Rotary rotary = Rotary::as_family) {
   GgufArchitecture made;
@@ -86,6 +97,24 @@ GgufArchitecture smollm3() {
   return made;
 }
 
+/// Two keys mean something else than elsewhere: without a scale scores are divided by the root of the width of a head,
+/// and whether rotary positions were "finetuned" says whether there are any.
+GgufArchitecture granite() {
+  auto made = llama_like("granite", R"({"model_type": "granite", "hidden_act": "silu"})", Rotary::pairs);
+  made.keys = made.keys + Names{{"embedding_scale", "embedding_multiplier"},
+                                {"attention.scale", "attention_multiplier"},
+                                {"residual_scale", "residual_multiplier"},
+                                {"logit_scale", "logits_scaling"}};
+  made.flags = {{"attn_q.bias", "attention_bias"}, {"ffn_up.bias", "mlp_bias"}};
+  made.complete = [](const JsonReader& metadata, json& config) {
+    if (!metadata.boolean_or("granite.rope.scaling.finetuned", true))
+      metadata.fail("granite.rope.scaling.finetuned", "true");
+    if (!metadata.has("granite.attention.scale"))
+      config["attention_multiplier"] = 1.0 / std::sqrt(static_cast<double>(head_dim_of(metadata, "granite")));
+  };
+  return made;
+}
+
 /// W_q W_k W_v in one matrix, W_gate W_in in another, in the same order as in the family's files.
 GgufArchitecture phi3() {
   auto made = llama_like("phi3", R"({"model_type": "phi3", "hidden_act": "silu"})");
@@ -115,11 +144,8 @@ GgufArchitecture gemma() {
 /// which is known by its number of layers, the model's width divided by the heads.
 void add_score_scale(const JsonReader& metadata, json& config, const std::string& name,
                      std::int64_t layers_of_largest) {
-  const auto d_model = metadata.integer(name + ".embedding_length", width_range);
-  const auto share = d_model / metadata.integer(name + ".attention.head_count", head_range);
-  const auto head_dim = metadata.integer_or(name + ".attention.key_length", share, width_range);
   const bool largest = metadata.integer(name + ".block_count", layer_range) == layers_of_largest;
-  config["query_pre_attn_scalar"] = largest ? share : head_dim;
+  config["query_pre_attn_scalar"] = largest ? share_of_head(metadata, name) : head_dim_of(metadata, name);
 }
 
 GgufArchitecture gemma2_like(std::string_view name, std::string_view fixed) {
@@ -358,9 +384,9 @@ GgufArchitecture starcoder() {
 }  // namespace
 
 std::span<const GgufArchitecture> gguf_architectures() {
-  static const std::array all{llama(),    gpt2(),   qwen2(),  qwen3(), smollm3(),   phi2(),      phi3(),
-                              gemma(),    gemma2(), gemma3(), olmo(),  olmo2(),     command_r(), stablelm(),
-                              gpt_neox(), bloom(),  falcon(), mpt(),   starcoder(), starcoder2()};
+  static const std::array all{llama(),    granite(),  gpt2(),   qwen2(),  qwen3(), smollm3(),   phi2(),
+                              phi3(),     gemma(),    gemma2(), gemma3(), olmo(),  olmo2(),     command_r(),
+                              stablelm(), gpt_neox(), bloom(),  falcon(), mpt(),   starcoder(), starcoder2()};
   return all;
 }
 
