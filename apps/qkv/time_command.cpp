@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "input.hpp"
 #include "interrupt.hpp"
 #include "log.hpp"
 #include "model_options.hpp"
@@ -20,10 +21,13 @@
 #include "program.hpp"
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/model/container.hpp"
 #include "qkv/model/session.hpp"
 #include "qkv/model/shapes.hpp"
+#include "qkv/timing/accuracy.hpp"
 #include "qkv/timing/growth_chart.hpp"
 #include "qkv/timing/time_forward.hpp"
+#include "qkv/tokenizer/tokenizer.hpp"
 #include "time_output.hpp"
 #include "version.hpp"
 
@@ -55,6 +59,8 @@ struct TimeCommand {
   std::string format = "table";
   std::string baseline;
   std::string plot;
+  bool accuracy = false;
+  std::string text;
   bool force = false;
 };
 
@@ -149,6 +155,11 @@ void check(const TimeCommand& time) {
   (void)parse_list(time.lengths, "--lengths");
   (void)chosen_threads(time);
   (void)chosen_modes(time.modes);
+  if (time.accuracy && time.model.precision == ops::name_of(ops::Precision::f32))
+    throw Error(ErrorCode::usage,
+                "--accuracy: expected --precision bf16, whose accuracy is compared with f32's, found f32");
+  if (!time.text.empty() && !fs::is_regular_file(time.text))
+    throw Error(ErrorCode::usage, fmt::format("--text: expected a text file, found '{}'", time.text));
 }
 
 /// One line, whatever the number of rows: how many are in doubt, and the first few with the reason.
@@ -183,6 +194,33 @@ TimingPlan make_plan(const TimeCommand& time, const Config& config, ProgressLine
   return plan;
 }
 
+/// What --accuracy runs: the beginning of a text, or ids at random.
+std::vector<TokenId> accuracy_ids(const TimeCommand& time, const Model& model) {
+  constexpr std::int64_t random_ids = 256;
+  constexpr std::size_t most_ids = 4096;
+  if (time.text.empty()) return some_ids(model.config(), std::min(random_ids, model.config().n_ctx));
+  const auto tokenizer = Tokenizer::open(tokenizer_path(model.path()));
+  if (!tokenizer) throw Error(ErrorCode::usage, "--text: expected a model with a tokenizer, found none");
+  auto ids = tokenizer->encode(read_input(time.text), {});
+  if (ids.size() < 2)
+    throw Error(ErrorCode::input, fmt::format("--text: expected at least two tokens, found {}", ids.size()));
+  ids.resize(std::min(ids.size(), most_ids));
+  check_ids(model.config(), ids);
+  return ids;
+}
+
+/// The same model once more in f32, for as long as it takes.
+Accuracy measure_accuracy(const TimeCommand& time, const Model& model) {
+  const auto ids = accuracy_ids(time, model);
+  auto exact_time = time;
+  exact_time.model.precision = ops::name_of(ops::Precision::f32);
+  exact_time.model.backend = "auto";
+  const auto exact = open_model(exact_time);
+  auto accuracy = compare_accuracy(exact, model, ids, [] { return !was_interrupted(); });
+  accuracy.text = time.text.empty() ? "ids at random" : time.text;
+  return accuracy;
+}
+
 TimingReport measure(const TimeCommand& time) {
   const auto begun = std::chrono::steady_clock::now();
   const auto model = open_model(time);
@@ -194,6 +232,11 @@ TimingReport measure(const TimeCommand& time) {
   report.build = build();
   report.threads_asked = chosen_threads(time);
   report.open_seconds = opened;
+  if (time.accuracy && !report.partial) {
+    line.show("comparing with f32");
+    report.accuracy = measure_accuracy(time, model);
+    report.partial = was_interrupted();
+  }
   return report;
 }
 
@@ -251,6 +294,12 @@ void add_time_command(Program& program) {
   command->add_option("--baseline", time->baseline, "Compare with an earlier --format json")->type_name("FILE.json");
   command->add_option("--plot", time->plot, "Draw what a step costs against the length: .svg, .png or .pdf")
       ->type_name("FILE");
+  auto* accuracy = command->add_flag("--accuracy", time->accuracy,
+                                     "With --precision bf16: what it costs, against the same model in f32");
+  command->add_option("--text", time->text, "The text that --accuracy runs; without it, ids at random")
+      ->type_name("FILE")
+      ->needs(accuracy)
+      ->excludes("--shape");
   command->add_flag("--force", time->force, "Let --plot overwrite what is no earlier picture");
   command->callback([&program, time] { program.run = [time] { return run(*time); }; });
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "output.hpp"
+#include "qkv/core/utf8.hpp"
 
 namespace qkv::app {
 namespace {
@@ -174,6 +175,28 @@ Section breakdown(const TimingReport& report, Mode mode, int threads) {
           {}};
 }
 
+Section accuracy(const TimingReport& report) {
+  const auto& found = *report.accuracy;
+  TextTable table({{"tokens", true},
+                   {"largest logit difference", true},
+                   {"of logits up to", true},
+                   {"KL, mean", true},
+                   {"KL, largest", true},
+                   {"same choice", true},
+                   {"perplexity in f32", true},
+                   {fmt::format("in {}", report.model.precision), true},
+                   {"change", true}});
+  table.add({grouped(found.tokens), fmt::format("{:.2g}", found.largest_logit_difference),
+             fmt::format("{:.3g}", found.largest_logit), fmt::format("{:.2g} nats", found.mean_kl),
+             fmt::format("{:.2g} nats", found.largest_kl), fmt::format("{:.1f} %", 100.0 * found.same_choice),
+             fmt::format("{:.5g}", found.exact_perplexity), fmt::format("{:.5g}", found.perplexity),
+             fmt::format("{:+.2g} %", 100.0 * (found.perplexity / found.exact_perplexity - 1.0))});
+  return {fmt::format("what {} costs in accuracy: logits of every token against those in f32, {}",
+                      report.model.precision, escape_controls(found.text)),
+          std::move(table),
+          {"KL: of the next token's distribution, sum of p log(p / q); same choice: the likeliest token is the same."}};
+}
+
 std::vector<Section> sections(const TimingReport& report, const Baseline* baseline) {
   std::vector<Section> all{steps(report, baseline)};
   for (const auto& limits : report.limits)
@@ -182,6 +205,7 @@ std::vector<Section> sections(const TimingReport& report, const Baseline* baseli
         all.push_back(breakdown(report, mode, limits.threads));
   if (!report.comparisons.empty()) all.push_back(comparison(report));
   if (!report.growth.empty()) all.push_back(growth(report));
+  if (report.accuracy) all.push_back(accuracy(report));
   return all;
 }
 

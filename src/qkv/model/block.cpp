@@ -58,9 +58,13 @@ void Block::apply(MatrixView x, const Pass& pass, const KeyValues& kept, Scratch
   norm_in_place(mlp_norms.stream, stream);
 }
 
-std::int64_t Block::first_for_last(std::int64_t rows) const {
-  const auto block = ops::common_row_block(
+std::int64_t Block::row_block() const {
+  return ops::common_row_block(
       {&attention.W_q, &attention.W_k, &attention.W_v, &attention.W_o, &mlp.W_in, &mlp.W_gate, &mlp.W_out});
+}
+
+std::int64_t Block::first_for_last(std::int64_t rows) const {
+  const auto block = row_block();
   if (block == 0) return 0;
   const auto first = (rows - 1) / block * block;
   return rows - first > 1 || block == 1 ? first : std::max<std::int64_t>(0, first - block);

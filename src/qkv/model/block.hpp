@@ -27,6 +27,8 @@ struct Block {
 
   /// x [T, D], the residual stream, in place, from row `pass.needed` on.
   void apply(MatrixView x, const Pass& pass, const KeyValues& kept, Scratch& scratch, const Probe& probe) const;
+  /// What holds for all of its products, see ops::LinearKernel.
+  [[nodiscard]] std::int64_t row_block() const;
   /// The first row to compute, so that the last of `rows` comes out as it does when all are computed. What the rows
   /// before it would be, only their keys and values know.
   [[nodiscard]] std::int64_t first_for_last(std::int64_t rows) const;

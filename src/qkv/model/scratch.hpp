@@ -10,7 +10,7 @@ namespace qkv {
 
 /// Query rows that one table of scores holds. A tile of rows needs only the keys up to its last row, so that of the
 /// half that the mask hides, almost nothing is computed.
-inline constexpr std::int64_t query_tile = 128;
+inline constexpr std::int64_t query_tile = 64;
 
 /// In a narrow model rows go through every product in blocks of this many, a last one filled up: of blocks of one shape
 /// the same row comes out the same, bit for bit, however long the text is. BLAS promises that for no other shape, and

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "qkv/core/error.hpp"
 #include "qkv/core/processors.hpp"
@@ -28,17 +29,29 @@ void check_ids(const Config& config, std::span<const TokenId> ids) {
 
 Session::Session(const Model& model, int threads)
     : model_(model),
-      threads_(ops::blas::set_threads(threads > 0 ? threads : thread_advice(model.config()))),
+      threads_(ops::blas::set_threads(threads > 0 ? threads : thread_advice(model.config())),
+               threads == 0 && model.blocks().front().row_block() == 1 && model.head().row_block() == 1),
       rotary_(model.config().position),
       ablated_(static_cast<std::size_t>(model.config().n_layers)) {}
 
 ConstMatrixView Session::forward(std::span<const TokenId> ids, Rows rows, Observer* observer) {
   check(ids);
+  ops::blas::set_threads(threads_.threads());
+  if (!threads_.adapts()) return run(ids, rows, observer);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto processor_begun = processor_seconds();
+  const auto logits = run(ids, rows, observer);
+  const auto end = std::chrono::steady_clock::now();
+  threads_.passed({end, std::chrono::duration<double>(end - begun).count(), processor_seconds() - processor_begun,
+                   static_cast<std::int64_t>(ids.size())});
+  return logits;
+}
+
+ConstMatrixView Session::run(std::span<const TokenId> ids, Rows rows, Observer* observer) {
   const auto& config = model_.config();
   const auto count = static_cast<std::int64_t>(ids.size());
   const bool long_text = rotary_.is_long(length_ + count);
   if (length_ > 0 && long_text != kept_as_long_) return run_again(ids, rows, observer);
-  ops::blas::set_threads(threads_);
   reserve(length_ + count);
   const Probe probe(observer);
   Pass pass{length_, count, 0, nullptr, is_narrow(config), {}};
@@ -94,7 +107,7 @@ ConstMatrixView Session::run_again(std::span<const TokenId> ids, Rows rows, Obse
   auto all = ids_;
   all.insert(all.end(), ids.begin(), ids.end());
   rewind(0);
-  const auto logits = forward(all, rows, observer);
+  const auto logits = run(all, rows, observer);
   const auto wanted = std::min(logits.rows, static_cast<std::int64_t>(ids.size()));
   return logits.rows_window(logits.rows - wanted, wanted);
 }
@@ -163,7 +176,7 @@ void Session::reserve(std::int64_t tokens) {
   };
   grow(keys_);
   grow(values_);
-  scratch_ = Scratch(config, capacity, threads_);
+  scratch_ = Scratch(config, capacity, threads_.most());
   ops::clear(scratch_.q.view(capacity, config.attention.q_width()));
   rotary_.extend(capacity);
   capacity_ = capacity;

@@ -8,6 +8,7 @@
 #include "qkv/model/model.hpp"
 #include "qkv/model/observer.hpp"
 #include "qkv/model/rotary_tables.hpp"
+#include "qkv/model/thread_choice.hpp"
 
 namespace qkv {
 
@@ -27,8 +28,9 @@ void check_ids(const Config& config, std::span<const TokenId> ids);
 /// The model must outlive it. Not for use by two threads at once.
 class Session {
  public:
-  /// `threads` >= 1, or 0 for thread_advice(model). BLAS has one pool for the whole process: each pass sets how many of
-  /// it are used, so sessions with different numbers may take turns, but not run at the same time.
+  /// `threads` >= 1, or 0 for thread_advice(model), and fewer while another process has the processors, where that
+  /// changes no bit. BLAS has one pool for the whole process: each pass sets how many of it are used, so sessions with
+  /// different numbers may take turns, but not run at the same time.
   explicit Session(const Model& model, int threads = 0);
 
   /// Runs new tokens after those already there. Returns logits, [T, V] or [1, V], valid until the next call. Throws
@@ -47,9 +49,11 @@ class Session {
   void ablate(std::span<const HeadId> heads);
 
   [[nodiscard]] const Model& model() const { return model_; }
-  [[nodiscard]] int threads() const { return threads_; }
+  /// The most that a pass uses.
+  [[nodiscard]] int threads() const { return threads_.most(); }
 
  private:
+  ConstMatrixView run(std::span<const TokenId> ids, Rows rows, Observer* observer);
   void check(std::span<const TokenId> ids) const;
   ConstMatrixView run_again(std::span<const TokenId> ids, Rows rows, Observer* observer);
   void embed(std::span<const TokenId> ids, const Probe& probe, MatrixView x) const;
@@ -57,7 +61,7 @@ class Session {
   [[nodiscard]] KeyValues kept(std::int64_t layer) const;
 
   const Model& model_;
-  int threads_;
+  ThreadChoice threads_;
   std::int64_t length_ = 0;
   std::int64_t capacity_ = 0;
   std::vector<Buffer> keys_;    // per layer, [capacity, Hkv K]

@@ -74,9 +74,7 @@ void PartTimer::charge(Part part) {
   last_ = now;
 }
 
-void PartTimer::begin_heads() {
-  workers_.assign(static_cast<std::size_t>(ops::worker_count()), {last_, {}});
-}
+void PartTimer::begin_heads() { workers_.assign(static_cast<std::size_t>(ops::worker_count()), {last_, {}}); }
 
 void PartTimer::end_heads() {
   PerPart<double> sums;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/timing/accuracy.hpp"
 #include "qkv/timing/cost.hpp"
 #include "qkv/timing/growth.hpp"
 #include "qkv/timing/machine.hpp"
@@ -84,6 +85,7 @@ struct TimingReport {
   std::vector<TimedRow> rows;
   std::vector<ModeComparison> comparisons;
   std::vector<ModeGrowth> growth;
+  std::optional<Accuracy> accuracy;  // of a precision below f32, where it was asked for
   std::int64_t peak_memory = 0;
   bool partial = false;  // interrupted: rows have fewer samples, or are missing
 

@@ -73,6 +73,18 @@ Json growth_json(const ModeGrowth& growth) {
           {"generation_s", growth.generation_seconds}};
 }
 
+Json accuracy_json(const Accuracy& accuracy) {
+  return {{"text", accuracy.text},
+          {"tokens", accuracy.tokens},
+          {"largest_logit_difference", accuracy.largest_logit_difference},
+          {"largest_logit", accuracy.largest_logit},
+          {"mean_kl_nats", accuracy.mean_kl},
+          {"largest_kl_nats", accuracy.largest_kl},
+          {"same_choice", accuracy.same_choice},
+          {"perplexity_f32", accuracy.exact_perplexity},
+          {"perplexity", accuracy.perplexity}};
+}
+
 bool is_row(const nlohmann::json& row, const TimedRow& wanted) {
   return row.at("mode") == name_of(wanted.mode) && row.at("length") == wanted.length &&
          row.at("threads") == wanted.threads;
@@ -161,6 +173,7 @@ Json to_json(const TimingReport& report, const Baseline* baseline) {
                                      {"ratio", one.ratio},
                                      {"largest_logit_difference", one.largest_logit_difference}});
   for (const auto& growth : report.growth) object["growth"].push_back(growth_json(growth));
+  if (report.accuracy) object["accuracy"] = accuracy_json(*report.accuracy);
   return object;
 }
 

@@ -8,20 +8,11 @@
 
 #include "qkv/model/finite_check.hpp"
 #include "qkv/model/session.hpp"
+#include "qkv/timing/accuracy.hpp"
 #include "qkv/timing/part_timer.hpp"
 
 namespace qkv {
 namespace {
-
-/// Even over the vocabulary, the same on every machine: Knuth's multiplicative hash of the position.
-std::vector<TokenId> some_ids(const Config& config, std::int64_t count) {
-  std::vector<TokenId> ids;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto bits = (static_cast<std::uint32_t>(i) + 1U) * 2654435761U;
-    ids.push_back(static_cast<TokenId>(bits % static_cast<std::uint64_t>(config.n_vocab)));
-  }
-  return ids;
-}
 
 /// Of one weight of a linear layer, as a pass reads it.
 std::int64_t weight_bytes(ops::Precision precision) { return precision == ops::Precision::bf16 ? 2 : 4; }

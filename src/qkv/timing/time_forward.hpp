@@ -19,8 +19,8 @@ struct TimingPlan {
 /// Times steps of the plain loop and of the cached one. What is timed is Session::forward, token ids in, logits of the
 /// last position out: no text is split into tokens, nothing is drawn. The ids are the same random ones in every row. A
 /// cached row keeps all tokens but the last, which it runs again and again, so that both modes at one length come to
-/// the same logits. Fills in everything but `build`, `open_seconds` and `threads_asked`. Throws Error{numbers} when the
-/// logits are not finite.
+/// the same logits. Fills in everything but `build`, `open_seconds`, `threads_asked` and `accuracy`. Throws
+/// Error{numbers} when the logits are not finite.
 [[nodiscard]] TimingReport time_forward(const Model& model, const TimingPlan& plan);
 
 }  // namespace qkv
