@@ -37,6 +37,11 @@ TEST_CASE("threads that are kept from running give way to one, and come back whe
   ThreadChoice choice(2, true);
   Passes passes(choice);
   passes.pass(0.06, 0.98);
+  passes.pass(0.04, 0.7);  // an accident
+  CHECK(choice.threads() == 2);
+  passes.pass(0.06, 0.98);
+  passes.pass(0.04, 0.7);
+  CHECK(choice.threads() == 2);
   passes.pass(0.24, 0.7);  // somebody has taken a processor
   CHECK(choice.threads() == 1);
   int with_all = 0;

@@ -16,7 +16,7 @@ struct PassTime {
 
 /// With how many threads to run the next pass. When another process takes a processor away, every product waits for
 /// the thread that is not running, and one thread alone is faster: on two processors with one of them taken, a pass of
-/// 64 tokens through GPT-2 124M took 242 ms with two threads and 117 with one. So after a pass whose threads were kept
+/// 64 tokens through GPT-2 124M took 242 ms with two threads and 117 with one. So after passes whose threads were kept
 /// from running, the next ones use one thread, until it is time to try again. Where one thread proves slower, all stay.
 class ThreadChoice {
  public:
@@ -31,10 +31,11 @@ class ThreadChoice {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Seconds a row of the last such pass, with all threads and with one; 0: none yet.
+  /// Of passes whose threads were kept from running.
   struct Known {
-    double all = 0.0;
-    double alone = 0.0;
+    double seconds = 0.0;  // of those in a row, up to now
+    std::int64_t rows = 0;
+    double all = 0.0;  // seconds a row, of those that led to one thread
   };
 
   int most_;
