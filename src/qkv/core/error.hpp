@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "qkv/core/utf8.hpp"
+
 namespace qkv {
 
 /// What kind of thing went wrong. The program turns each into one exit status.
@@ -15,10 +17,11 @@ enum class ErrorCode {
 };
 
 /// The one exception type that leaves the library. The message is one line that names the file, key,
-/// tensor or option, and says what was expected and what was found.
+/// tensor or option, and says what was expected and what was found. Names that come from files may hold anything:
+/// control characters and bytes that are not UTF-8 are written as escape_controls() writes them.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, const std::string& message) : std::runtime_error(escape_controls(message)), code_(code) {}
 
   [[nodiscard]] ErrorCode code() const noexcept { return code_; }
 
