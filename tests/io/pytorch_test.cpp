@@ -246,6 +246,7 @@ TEST_CASE("offsets, extents and strides that leave the storage are refused", "[i
   check_tensor_refused(0, {2}, {huge}, "the last number lies outside");
   check_tensor_refused(0, {3}, {huge}, "the last number lies outside");
   check_pickle_refused(one_tensor(0, Shape(65, 1), Shape(65, 1)), {"at most 64 extents"});
+  CHECK(opened(archive(one_tensor(0, {0, huge, 8}, {1, 1, 1})))->tensors()[0].bytes.empty());  // without a product
 }
 
 TEST_CASE("numbers out of order are put in order only as far as the file is long", "[io]") {
@@ -259,6 +260,16 @@ TEST_CASE("numbers out of order are put in order only as far as the file is long
     many.push_back(i == 0 ? keep : "h\1");
   }
   check_pickle_refused(dictionary(many), {"that do not lie in order, as the file is long"});
+}
+
+TEST_CASE("a pickle that makes tensors by the million is refused", "[io]") {
+  using namespace pickled;
+  const auto call = global("torch._utils", "_rebuild_tensor_v2") + std::string("q\1");
+  const auto whole = tensor(six(), 0, Shape(64, 1), Shape(64, 0));
+  const auto arguments = whole.substr(global("torch._utils", "_rebuild_tensor_v2").size());
+  auto pickle = begin + call + arguments.substr(0, arguments.size() - 1) + "q\2R";
+  for (int i = 0; i < 1 << 18; ++i) pickle += "h\1h\2R";  // the same again, in five bytes
+  check_pickle_refused(pickle + ".", {"at most 262144 tensors"});
 }
 
 }  // namespace qkv::test

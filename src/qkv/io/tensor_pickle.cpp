@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t longest_pickle = std::size_t{1} << 24U;
 constexpr std::size_t longest_name = 200;
 constexpr std::size_t most_dimensions = 64;
+constexpr std::size_t most_tensors = std::size_t{1} << 18U;  // with their storages; a few bytes can ask for a kilobyte
 
 /// What may be named.
 enum class Global { ordered_dict, rebuild_tensor, rebuild_parameter, storage };
@@ -302,7 +303,10 @@ class PickleReader {
     push_tensor(Kind::tensor, std::move(tensor));
   }
 
-  void push_tensor(Kind kind, PickledTensor tensor) { push(kind).tensor = &tensors_.emplace_back(std::move(tensor)); }
+  void push_tensor(Kind kind, PickledTensor tensor) {
+    if (tensors_.size() == most_tensors) fail(fmt::format("at most {} tensors and storages", most_tensors), "more");
+    push(kind).tensor = &tensors_.emplace_back(std::move(tensor));
+  }
 
   std::vector<std::int64_t> integers_of(const Value& tuple) const {
     if (tuple.items.size() > most_dimensions)

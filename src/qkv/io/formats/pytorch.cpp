@@ -135,10 +135,12 @@ class PytorchFile {
     return *count;
   }
 
+  /// True where there is nothing to put in order: the extents beside a 0 need not have a product.
   static bool lies_in_order(const PickledTensor& tensor) {
+    if (element_count(tensor.shape) == 0) return true;
     const auto in_order = strides_in_order(tensor.shape);
     for (std::size_t i = 0; i < tensor.shape.size(); ++i)
-      if (tensor.shape[i] != 1 && tensor.strides[i] != in_order[i]) return element_count(tensor.shape) == 0;
+      if (tensor.shape[i] != 1 && tensor.strides[i] != in_order[i]) return false;
     return true;
   }
 
