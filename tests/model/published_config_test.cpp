@@ -182,6 +182,8 @@ TEST_CASE("a value that changes the arithmetic in ways not known is refused by k
          {"key 'attention_types'", "the kinds of attention_layers"});
   refuse("gpt_neo", {{"attention_types", 3}}, {"key 'attention_types'", "found 3"});
   refuse("gpt_neo", {{"attention_types", {{{"local"}, -1}}}}, {"key 'attention_types'", "how often"});
+  refuse("gpt_neo", {{"attention_layers", nullptr}, {"attention_types", {{json::array(), std::int64_t{1} << 62}}}},
+         {"key 'attention_types'", "at most 4096"});  // nothing, so often that it would never end
   refuse("gpt_neox", {{"rotary_pct", 0.25}, {"partial_rotary_factor", 0.5}},
          {"'partial_rotary_factor'", "'rotary_pct'"});
   refuse("gpt_neox", {{"rotary_pct", 1.5}}, {"key 'rotary_pct'", "from 0 to 1"});

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -27,8 +29,9 @@ Kinds read_repeated_kinds(const JsonReader& reader) {
   Kinds kinds;
   for (const auto& part : reader.raw(key)) {
     if (!part.is_array() || part.size() != 2 || !part[0].is_array() || !part[1].is_number_integer() ||
-        part[1].get<std::int64_t>() < 0)
-      reader.fail(key, "an array of pairs, kinds of layers and how often they are repeated");
+        part[1].get<std::int64_t>() < 0 || part[1].get<std::int64_t>() > layer_range.max)
+      reader.fail(key, fmt::format("an array of pairs, kinds of layers and how often they are repeated, at most {}",
+                                   layer_range.max));
     const auto repeated = read_kinds(reader, key, part[0]);
     const auto times = part[1].get<std::int64_t>();
     for (std::int64_t i = 0; i < times && kinds.size() <= static_cast<std::size_t>(layer_range.max); ++i)
