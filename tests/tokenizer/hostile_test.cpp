@@ -204,6 +204,7 @@ TEST_CASE("the two files of GPT-2, damaged", "[tokenizer]") {
   refused(good_vocab, "h e\n\xFF e\n", {"merges.txt", "merge 1"});
   refused("{\"a\": -5}", "", {"vocab.json", "\"a\"", "-5"});
   refused("[]", "", {"vocab.json", "an object"});
+  refused(R"({"a": {"b": 1}, "c": 2})", "", {"vocab.json", "\"a\"", "found {}"});
   refused("{\"a\": 1", "", {"vocab.json", "syntax error"});
 }
 

@@ -56,7 +56,7 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   }
 
   bool start_object(std::size_t) override {
-    if (is_vocabulary_ ? open_.empty() : at_model_key("vocab")) {
+    if (is_vocabulary_ ? open_.empty() && table_ == Table::none : at_model_key("vocab")) {
       if (!is_vocabulary_) add(json::object());
       table_ = Table::vocabulary;
       return true;
