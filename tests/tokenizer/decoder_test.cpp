@@ -3,6 +3,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/refused.hpp"
 #include "tokenizer/sample.hpp"
 
 namespace qkv::test {
@@ -117,6 +118,16 @@ TEST_CASE("streaming holds nothing back without need", "[tokenizer]") {
   CHECK(stream.push(266) == " a");
   CHECK(stream.push(3 + 0xC3) == "\xC3");
   CHECK(stream.finish().empty());
+}
+
+TEST_CASE("rules that would make terabytes of a token are refused", "[tokenizer]") {
+  const json longer{{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
+  CHECK(decoded(sequence({longer, longer}), {"a"}).size() == 1'000'000);
+  check_refused(ErrorCode::model,
+                [&] {
+                  (void)decoded(sequence({longer, longer, longer, longer}), {"a"});
+                },
+                {"decoder", "at most", "bytes of a token"});
 }
 
 }  // namespace qkv::test

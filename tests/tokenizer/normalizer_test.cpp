@@ -3,6 +3,7 @@
 #include <string>
 
 #include "support/catch.hpp"
+#include "support/refused.hpp"
 #include "tokenizer/sample.hpp"
 
 namespace qkv::test {
@@ -11,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 std::string normal(const json& object, const std::string& text) {
-  return tokenizing::make_normalizer(reader_of(object))->apply(text);
+  return tokenizing::make_normalizer(reader_of(object))->apply(text, tokenizing::most_normal_bytes(text.size()));
 }
 
 std::string form(const std::string& type, const std::string& text) { return normal({{"type", type}}, text); }
@@ -81,6 +82,20 @@ TEST_CASE("a sequence applies its parts in order", "[tokenizer]") {
        {{{"type", "Lowercase"}}, {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "B"}}}}};
   CHECK(normal(lower_then_replace, "Aa") == "BB");
   CHECK(normal({{"type", "ByteLevel"}}, "a \xFF") == "aĠÿ");
+}
+
+TEST_CASE("rules that would make terabytes of a word are refused", "[tokenizer]") {
+  const auto check_sequence_refused = [](const json& part, int times, const std::string& text) {
+    const json sequence{{"type", "Sequence"}, {"normalizers", json::array_t(static_cast<std::size_t>(times), part)}};
+    check_refused(ErrorCode::model, [&] { (void)normal(sequence, text); }, {"normalizer", "at most", "bytes"});
+  };
+  const json longer{{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
+  check_sequence_refused(longer, 5, "a");
+  check_sequence_refused({{"type", "ByteLevel"}}, 60, "\xFF");
+  check_sequence_refused({{"type", "Prepend"}, {"prepend", std::string(100'000, 'a')}}, 20, "a");
+  // One that is fed with all the text has room for what rules write in earnest.
+  CHECK(normal(longer, std::string(1000, 'a')).size() == 1'000'000);
+  CHECK(form("NFKD", std::string(300'000, ' ') + "\uFDFA").size() == 300'033);
 }
 
 }  // namespace qkv::test

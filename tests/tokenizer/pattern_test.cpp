@@ -102,4 +102,13 @@ TEST_CASE("an expression that never ends is given up", "[tokenizer]") {
   check_refused(ErrorCode::model, [&] { (void)matches(pattern, text); }, {"file: key 'Regex'", "limit"});
 }
 
+TEST_CASE("a search that wants gigabytes is refused", "[tokenizer]") {
+  std::string expression;
+  for (int i = 0; i < 400; ++i) expression += "()";
+  expression += "(?:a|b)+c";  // each character keeps what all the groups hold
+  CHECK(matches(expression, "abac") == Texts{"abac"});
+  check_refused(ErrorCode::model, [&] { (void)matches(expression, std::string(200'000, 'a') + "c"); },
+                {"sample", "limit"});
+}
+
 }  // namespace qkv::test

@@ -90,7 +90,9 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Vocabulary& model
     if (!token.normalized)
       before_.add(token.content, i);
     else
-      after_.add(normalizer != nullptr ? normalizer->apply(token.content) : token.content, i);
+      after_.add(normalizer != nullptr ? normalizer->apply(token.content, most_normal_bytes(token.content.size()))
+                                       : token.content,
+                 i);
   }
 }
 

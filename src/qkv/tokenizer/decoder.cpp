@@ -1,10 +1,13 @@
 #include "qkv/tokenizer/decoder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "qkv/core/error.hpp"
 #include "qkv/tokenizer/byte_level.hpp"
 #include "qkv/tokenizer/component.hpp"
 #include "qkv/tokenizer/pattern.hpp"
@@ -27,12 +30,22 @@ class ReplaceStage final : public TokenStage {
     std::size_t done = 0;
     while (const auto match = scan.next()) {
       replaced_.append(token.substr(done, match->begin - done)).append(content_);
+      check_size(token.size());
       done = match->end;
     }
     hand_on(replaced_.append(token.substr(done)), added);
   }
 
  private:
+  /// Stages that each write a little more than they read would make terabytes of a token.
+  void check_size(std::size_t n_read) const {
+    constexpr std::size_t room = std::size_t{1} << 24U;
+    if (replaced_.size() > std::max(n_read, room))
+      throw Error(
+          ErrorCode::model,
+          fmt::format("tokenizer: decoder: expected rules that make at most {} bytes of a token, found more", room));
+  }
+
   const Pattern& pattern_;
   const std::string& content_;
   std::string replaced_;

@@ -1,5 +1,6 @@
 #include "qkv/tokenizer/normalizer.hpp"
 
+#include <fmt/format.h>
 #include <utf8proc.h>
 
 #include <array>
@@ -23,21 +24,23 @@ using NormalizerPointer = std::unique_ptr<const Normalizer>;
 class SequenceNormalizer final : public Normalizer {
  public:
   explicit SequenceNormalizer(std::vector<NormalizerPointer> parts) : parts_(std::move(parts)) {}
-  std::string apply(std::string text) const override {
-    for (const auto& part : parts_) text = part->apply(std::move(text));
+
+ private:
+  std::string rewrite(std::string text, std::size_t most) const override {
+    for (const auto& part : parts_) text = part->apply(std::move(text), most);
     return text;
   }
 
- private:
   std::vector<NormalizerPointer> parts_;
 };
 
 class PrependNormalizer final : public Normalizer {
  public:
   explicit PrependNormalizer(std::string prefix) : prefix_(std::move(prefix)) {}
-  std::string apply(std::string text) const override { return text.empty() ? text : prefix_ + text; }
 
  private:
+  std::string rewrite(std::string text, std::size_t) const override { return text.empty() ? text : prefix_ + text; }
+
   std::string prefix_;
 };
 
@@ -45,19 +48,21 @@ class ReplaceNormalizer final : public Normalizer {
  public:
   ReplaceNormalizer(Pattern pattern, std::string content)
       : pattern_(std::move(pattern)), content_(std::move(content)) {}
-  std::string apply(std::string text) const override {
+
+ private:
+  std::string rewrite(std::string text, std::size_t most) const override {
     PatternScan scan(pattern_, text);
     std::string replaced;
     std::size_t done = 0;
     while (const auto match = scan.next()) {
       replaced.append(text, done, match->begin - done).append(content_);
+      check_normal_size(replaced.size(), most);
       done = match->end;
     }
     if (done == 0 && replaced.empty()) return text;
     return replaced.append(text, done);
   }
 
- private:
   Pattern pattern_;
   std::string content_;
 };
@@ -67,7 +72,8 @@ class NormalForm final : public Normalizer {
  public:
   explicit NormalForm(int options) : options_(static_cast<utf8proc_option_t>(options | UTF8PROC_STABLE)) {}
 
-  std::string apply(std::string text) const override {
+ private:
+  std::string rewrite(std::string text, std::size_t) const override {
     if (ascii_prefix(text) == text.size()) return text;
     std::string normal;
     normal.reserve(text.size());
@@ -77,7 +83,6 @@ class NormalForm final : public Normalizer {
     return normal;
   }
 
- private:
   /// ASCII characters are normal already, and nothing before one combines with it: only what stands between them has
   /// to be looked at, with the one before, which may take an accent.
   void append_stretch(std::string& normal, std::string_view stretch) const {
@@ -119,7 +124,9 @@ class CharacterNormalizer final : public Normalizer {
  public:
   using Rewrite = void (*)(std::string& text, std::int32_t codepoint);
   explicit CharacterNormalizer(Rewrite rewrite) : rewrite_(rewrite) {}
-  std::string apply(std::string text) const override {
+
+ private:
+  std::string rewrite(std::string text, std::size_t) const override {
     std::string rewritten;
     rewritten.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
@@ -133,14 +140,15 @@ class CharacterNormalizer final : public Normalizer {
     return rewritten;
   }
 
- private:
   Rewrite rewrite_;
 };
 
 class StripNormalizer final : public Normalizer {
  public:
   StripNormalizer(bool left, bool right) : left_(left), right_(right) {}
-  std::string apply(std::string text) const override {
+
+ private:
+  std::string rewrite(std::string text, std::size_t) const override {
     std::string_view rest = text;
     while (left_ && !rest.empty()) {
       const auto first = first_character(rest);
@@ -155,14 +163,12 @@ class StripNormalizer final : public Normalizer {
     return std::string(rest);
   }
 
- private:
   bool left_;
   bool right_;
 };
 
 class ByteLevelNormalizer final : public Normalizer {
- public:
-  std::string apply(std::string text) const override {
+  std::string rewrite(std::string text, std::size_t) const override {
     std::string spelled;
     append_spelling(spelled, text);
     return spelled;
@@ -235,6 +241,13 @@ constexpr std::array kinds = {
 };
 
 }  // namespace
+
+void check_normal_size(std::size_t size, std::size_t most) {
+  if (size > most)
+    throw Error(
+        ErrorCode::model,
+        fmt::format("tokenizer: normalizer: expected rules that make at most {} bytes of this text, found more", most));
+}
 
 NormalizerPointer make_normalizer(const JsonReader& object) {
   return make_component(kinds, object.text("type"), object);

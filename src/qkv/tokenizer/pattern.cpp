@@ -5,6 +5,7 @@
 #include <pcre2.h>
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "qkv/core/error.hpp"
@@ -24,6 +25,7 @@ struct FreeWith {
 };
 using CodePointer = std::unique_ptr<pcre2_code, FreeWith<pcre2_code_free>>;
 using MatchDataPointer = std::unique_ptr<pcre2_match_data, FreeWith<pcre2_match_data_free>>;
+using MatchContextPointer = std::unique_ptr<pcre2_match_context, FreeWith<pcre2_match_context_free>>;
 using CompileContextPointer = std::unique_ptr<pcre2_compile_context, FreeWith<pcre2_compile_context_free>>;
 
 /// Only where a whole match begins and ends is ever asked, so one block per thread serves every pattern.
@@ -31,6 +33,15 @@ pcre2_match_data* match_data() {
   thread_local const MatchDataPointer data(pcre2_match_data_create(1, nullptr));
   if (!data) throw Error(ErrorCode::failed, "pattern search: out of memory");
   return data.get();
+}
+
+/// Groups in groups can want many kilobytes for each character that they go over; the library would give them 20 GB.
+pcre2_match_context* match_context() {
+  constexpr std::uint32_t most_kibibytes = 1U << 19U;
+  thread_local const MatchContextPointer context(pcre2_match_context_create(nullptr));
+  if (!context) throw Error(ErrorCode::failed, "pattern search: out of memory");
+  pcre2_set_heap_limit(context.get(), most_kibibytes);
+  return context.get();
 }
 
 std::string error_text(int code) {
@@ -113,7 +124,7 @@ std::optional<Match> PatternScan::search(std::size_t from) const {
   // The interpreter keeps its state on the heap and is slower; it takes over what is too deep for compiled code.
   if (found == PCRE2_ERROR_JIT_STACKLIMIT)
     found = pcre2_match(compiled.code.get(), as_pcre(subject), subject.size(), offset,
-                        PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, nullptr);
+                        PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, match_context());
   if (found == PCRE2_ERROR_NOMATCH) return std::nullopt;
   if (found < 0)
     throw Error(ErrorCode::model,

@@ -22,7 +22,8 @@ class PieceNormalizer final : public Normalizer {
         untouched_(std::move(untouched)),
         rules_(std::move(rules)) {}
 
-  std::string apply(std::string text) const override {
+ private:
+  std::string rewrite(std::string text, std::size_t most) const override {
     std::string_view rest = text;
     if (remove_extra_) remove_leading_spaces(rest);
     if (rest.empty()) return {};
@@ -36,13 +37,13 @@ class PieceNormalizer final : public Normalizer {
       while (after_space && part.starts_with(' ')) part.remove_prefix(1);
       if (part.empty()) continue;
       append(normal, part);
+      check_normal_size(normal.size(), most);
       after_space = remove_extra_ && part.ends_with(' ');
     }
     while (remove_extra_ && normal.ends_with(space_)) normal.resize(normal.size() - space_.size());
     return normal;
   }
 
- private:
   struct Part {
     std::string_view text;  // as it shall be
     std::size_t length;     // of what it was

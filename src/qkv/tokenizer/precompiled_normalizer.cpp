@@ -17,7 +17,8 @@ class PrecompiledNormalizer final : public Normalizer {
  public:
   explicit PrecompiledNormalizer(Charsmap rules) : rules_(std::move(rules)) {}
 
-  std::string apply(std::string text) const override {
+ private:
+  std::string rewrite(std::string text, std::size_t most) const override {
     std::string normal;
     normal.reserve(text.size());
     for_each_stretch(
@@ -26,6 +27,7 @@ class PrecompiledNormalizer final : public Normalizer {
           while (!stretch.empty()) {
             const auto length = grapheme_length(stretch);
             append_grapheme(normal, stretch.substr(0, length));
+            check_normal_size(normal.size(), most);
             stretch.remove_prefix(length);
           }
         },
@@ -33,7 +35,6 @@ class PrecompiledNormalizer final : public Normalizer {
     return normal;
   }
 
- private:
   /// How many bytes the first thing takes that a reader sees as one character.
   static std::size_t grapheme_length(std::string_view text) {
     const auto in_ascii = [&](std::size_t at) { return static_cast<unsigned char>(text[at]) < 0x80; };

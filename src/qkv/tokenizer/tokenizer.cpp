@@ -131,6 +131,7 @@ std::vector<TokenId> Tokenizer::encode(std::string_view bytes, const EncodeOptio
   const tokenizing::PieceSink on_piece = [&](const tokenizing::Piece& piece) { run->encode(piece.text, ids); };
   // Each part between added tokens is normalized by itself, and may hold added tokens of the second kind then.
   bool part_at_start = true;
+  auto room = tokenizing::most_normal_bytes(bytes.size());  // for all that is normalized
   const auto on_normal_text = [&](std::string_view text, bool at_start) {
     const tokenizing::Piece piece{text, part_at_start && at_start};
     if (parts.pre_tokenizer)
@@ -141,7 +142,8 @@ std::vector<TokenId> Tokenizer::encode(std::string_view bytes, const EncodeOptio
   const auto on_text = [&](std::string_view text, bool at_start) {
     part_at_start = at_start;
     std::string normal;
-    if (parts.normalizer) text = normal = parts.normalizer->apply(std::string(text));
+    if (parts.normalizer) text = normal = parts.normalizer->apply(std::string(text), room);
+    room -= normal.size();
     parts.added.split(AddedTokens::Stage::after_normalizer, text, options.parse_special, on_normal_text, on_token);
   };
   parts.added.split(AddedTokens::Stage::before_normalizer, bytes, options.parse_special, on_text, on_token);
