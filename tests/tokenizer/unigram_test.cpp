@@ -163,6 +163,11 @@ TEST_CASE("words that are tokens, and words made of them", "[tokenizer]") {
   CHECK(pieces.encode("abab aé b aba", {}) == Ids{2, 3, 5, 1, 4, 0, 2, 3});
   CHECK(pieces.encode("ababa ababab", {}) == Ids{2, 3, 5, 3, 0});
   CHECK(pieces.encode("a\xC3", {}) == Ids{0});
+  // A token as long as the word, which it is not, must not be tried at every place and in every length.
+  const std::string word(5'000, 'a');
+  file["model"]["max_input_chars_per_word"] = 1'000'000;
+  file["model"]["vocab"]["##" + word + "b"] = 6;
+  CHECK(tokenizer_of(file).encode(word, {}).size() == word.size());
   file["model"]["max_input_chars_per_word"] = -1;
   check_refused_file(file, {"'max_input_chars_per_word'", "-1"});
 }

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "qkv/core/error.hpp"
+#include "qkv/tokenizer/byte_trie.hpp"
 #include "qkv/tokenizer/component.hpp"
 #include "qkv/tokenizer/unicode.hpp"
 
@@ -73,8 +72,15 @@ class WordPiece final : public WordModel {
       : WordModel(object, std::move(vocabulary)),
         prefix_(object.text("continuing_subword_prefix")),
         most_characters_(static_cast<std::size_t>(object.integer("max_input_chars_per_word", {0, 1'000'000}))) {
-    const auto& pieces = this->vocabulary().entries().pieces;
-    for (std::size_t i = 0; i < pieces.size(); ++i) longest_ = std::max(longest_, pieces[i].size());
+    const auto& [pieces, ids] = this->vocabulary().entries();
+    ByteTrie::Strings first;
+    ByteTrie::Strings inside;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      first.emplace_back(pieces[i], ids[i]);
+      if (pieces[i].starts_with(prefix_)) inside.emplace_back(pieces[i].substr(prefix_.size()), ids[i]);
+    }
+    first_ = ByteTrie(std::move(first));
+    inside_ = ByteTrie(std::move(inside));
   }
   std::string_view name() const override { return "WordPiece"; }
 
@@ -96,22 +102,20 @@ class WordPiece final : public WordModel {
  private:
   /// How many bytes of `rest` the longest token takes that it begins with; 0 for none.
   std::size_t append_longest(std::string_view rest, bool inside, std::vector<TokenId>& ids) const {
-    std::string spelled = inside ? prefix_ : "";
-    const auto n_prefix = spelled.size();
-    spelled += rest.substr(0, longest_);
-    while (spelled.size() > n_prefix) {
-      if (const auto id = vocabulary().find(spelled); id != none) {
-        ids.push_back(id);
-        return spelled.size() - n_prefix;
-      }
-      spelled.resize(spelled.size() - last_character(spelled).length);
-    }
-    return 0;
+    std::size_t taken = 0;
+    TokenId longest = none;
+    (inside ? inside_ : first_).for_each_prefix(rest, [&](std::size_t length, std::int32_t id) {
+      taken = length;
+      longest = id;
+    });
+    if (taken > 0) ids.push_back(longest);
+    return taken;
   }
 
   std::string prefix_;
   std::size_t most_characters_;
-  std::size_t longest_ = 0;  // token, in bytes
+  ByteTrie first_;   // what a word may begin with,
+  ByteTrie inside_;  // and what may follow, without the prefix
 };
 
 template <typename Model>
