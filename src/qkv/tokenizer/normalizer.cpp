@@ -123,7 +123,7 @@ class NormalForm final : public Normalizer {
 class CharacterNormalizer final : public Normalizer {
  public:
   using Rewrite = void (*)(std::string& text, std::int32_t codepoint);
-  explicit CharacterNormalizer(Rewrite rewrite) : rewrite_(rewrite) {}
+  explicit CharacterNormalizer(Rewrite function) : rewrite_(function) {}
 
  private:
   std::string rewrite(std::string text, std::size_t) const override {
