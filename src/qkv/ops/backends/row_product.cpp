@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::int64_t lanes = 16;  // f32 numbers of one vector
 constexpr std::int64_t vectors = panel_outputs / lanes;
+/// How far ahead of a panel's numbers the next ones are asked for: 2 to 8 KB make a row 2 to 4 % faster in f32 and 7 %
+/// in bf16 (`qkv time --shape gpt2 --lengths 16 --mode cached`, binaries in turn). Past a panel's end lies the next
+/// one.
+constexpr std::int64_t prefetch_bytes = 4096;
 
 /// What one or two panels that lie side by side are multiplied by, and where the outputs go.
 template <typename T>
@@ -60,6 +64,8 @@ template <std::int64_t panels>
       for (std::int64_t p = 0; p < panels; ++p) {
         const auto* W = reinterpret_cast<const float*>(part.panel + p * part.panel_bytes) + i * panel_outputs;
         for (std::int64_t v = 0; v < vectors; ++v)
+          _mm_prefetch(reinterpret_cast<const char*>(W + v * lanes) + prefetch_bytes, _MM_HINT_T0);
+        for (std::int64_t v = 0; v < vectors; ++v)
           sum[p * vectors + v] = _mm512_fmadd_ps(x_i, _mm512_loadu_ps(W + v * lanes), sum[p * vectors + v]);
       }
     }
@@ -80,6 +86,8 @@ template <std::int64_t panels>
       const auto x_i = (__m512bh)_mm512_set1_epi32(static_cast<int>(pair));
       for (std::int64_t p = 0; p < panels; ++p) {
         const auto* W = part.panel + p * part.panel_bytes + i / 2 * vectors * vector_bytes;
+        for (std::int64_t v = 0; v < vectors; ++v)
+          _mm_prefetch(reinterpret_cast<const char*>(W + v * vector_bytes) + prefetch_bytes, _MM_HINT_T0);
         for (std::int64_t v = 0; v < vectors; ++v)
           sum[p * vectors + v] =
               _mm512_dpbf16_ps(sum[p * vectors + v], x_i, (__m512bh)_mm512_loadu_si512(W + v * vector_bytes));
