@@ -97,7 +97,9 @@ struct Example {
     return *this;
   }
 
-  [[nodiscard]] ops::Linear linear(const Way& way) { return {*way.backend, {W.view(), layout}, bias, {way.precision, 0}}; }
+  [[nodiscard]] ops::Linear linear(const Way& way) {
+    return {*way.backend, {W.view(), layout}, bias, {way.precision, 0}};
+  }
 
   /// The largest difference of the first rows of y from what is expected, in units of the sum of absolute values.
   double difference(GuardedMatrix& y, std::int64_t first_rows) {
@@ -182,7 +184,8 @@ TEST_CASE("columns of a matrix that holds several are multiplied by as they lie"
     const auto all = outputs(whole.linear(way), whole.x.view());
     for (const std::int64_t first : {0, 32, 64}) {
       const std::span bias(whole.bias.data() + first, 32);
-      const ops::Linear part(*way.backend, {whole.W.view().columns(first, 32), Layout::in_out}, bias, {way.precision, 0});
+      const ops::Linear part(*way.backend, {whole.W.view().columns(first, 32), Layout::in_out}, bias,
+                             {way.precision, 0});
       const auto found = outputs(part, whole.x.view());
       for (std::size_t i = 0; i < found.size(); ++i)
         CHECK(found[i] == Approx(all[i / 32 * 96 + static_cast<std::size_t>(first) + i % 32]).margin(1e-5));
