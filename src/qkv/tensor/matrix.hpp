@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace qkv {
 
@@ -45,6 +45,14 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::int64_t count);
+  /// In one block of memory with others that were asked for this way, so that small ones get huge pages too. The block
+  /// goes with the last of them: meant for what goes together, as the weights of a model do.
+  [[nodiscard]] static Buffer beside_others(std::int64_t count);
+  Buffer(Buffer&&) = default;
+  Buffer& operator=(Buffer&&) = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() = default;
 
   [[nodiscard]] float* data() const { return data_.get(); }
   [[nodiscard]] std::int64_t size() const { return size_; }
@@ -52,10 +60,9 @@ class Buffer {
   [[nodiscard]] MatrixView view(std::int64_t rows, std::int64_t cols) const { return {data_.get(), rows, cols}; }
 
  private:
-  struct Free {
-    void operator()(float* data) const { std::free(data); }
-  };
-  std::unique_ptr<float, Free> data_;
+  Buffer(std::shared_ptr<float> data, std::int64_t count) : data_(std::move(data)), size_(count) {}
+
+  std::shared_ptr<float> data_;  // nobody else's: shared is only the block that it may be a part of
   std::int64_t size_ = 0;
 };
 
