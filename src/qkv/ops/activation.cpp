@@ -1,8 +1,8 @@
 #include "qkv/ops/activation.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "qkv/ops/error_function.hpp"
 #include "qkv/ops/exponential.hpp"
 #include "qkv/ops/parallel.hpp"
 
@@ -19,7 +19,7 @@ float gelu_tanh(float x) {
 
 float gelu_erf(float x) {
   constexpr float inverse_root_2 = 0.7071067811865476F;
-  return 0.5F * x * (1.0F + std::erf(x * inverse_root_2));
+  return 0.5F * x * one_plus_erf(x * inverse_root_2);
 }
 
 float relu(float x) { return x < 0.0F ? 0.0F : x; }

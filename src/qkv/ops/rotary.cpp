@@ -2,7 +2,32 @@
 
 #include <cmath>
 
+#include "qkv/ops/parallel.hpp"
+
 namespace qkv::ops {
+namespace {
+
+/// `count` pairs of numbers, from one to the next `step`, from a number to its partner `reach`.
+inline void turn(float* numbers, const float* cosine, const float* sine, std::int64_t count, std::int64_t step,
+                 std::int64_t reach) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto a = numbers[i * step];
+    const auto b = numbers[i * step + reach];
+    numbers[i * step] = a * cosine[i] - b * sine[i];
+    numbers[i * step + reach] = b * cosine[i] + a * sine[i];
+  }
+}
+
+void turn_halves(float* numbers, const float* cosine, const float* sine, std::int64_t count) {
+  turn(numbers, cosine, sine, count, 1, count);
+}
+
+void turn_neighbours(float* numbers, const float* cosine, const float* sine, std::int64_t count) {
+  turn(numbers, cosine, sine, count, 2, 1);
+}
+
+}  // namespace
 
 void RotaryTable::extend(std::int64_t count) {
   const auto have = static_cast<std::int64_t>(rates_.empty() ? 0 : cosines_.size() / rates_.size());
@@ -16,22 +41,13 @@ void RotaryTable::extend(std::int64_t count) {
 }
 
 void RotaryTable::rotate(MatrixView x, std::int64_t head_dim, std::int64_t first) const {
-  const auto half = rates_.size();
-  const auto step = layout_ == RotaryLayout::halves ? std::size_t{1} : std::size_t{2};  // from one pair to the next
-  const auto reach = layout_ == RotaryLayout::halves ? half : std::size_t{1};           // from a number to its partner
-  for (std::int64_t t = 0; t < x.rows; ++t) {
-    const auto* cosine = cosines_.data() + static_cast<std::size_t>(first + t) * half;
-    const auto* sine = sines_.data() + static_cast<std::size_t>(first + t) * half;
-    for (std::int64_t head = 0; head < x.cols; head += head_dim) {
-      auto* numbers = x.data + t * x.stride + head;
-      for (std::size_t i = 0; i < half; ++i) {
-        const auto a = numbers[i * step];
-        const auto b = numbers[i * step + reach];
-        numbers[i * step] = a * cosine[i] - b * sine[i];
-        numbers[i * step + reach] = b * cosine[i] + a * sine[i];
-      }
-    }
-  }
+  const auto half = static_cast<std::int64_t>(rates_.size());
+  const auto turn = layout_ == RotaryLayout::halves ? turn_halves : turn_neighbours;
+  for_runs_of_rows(x.rows, x.cols, [&](std::int64_t first_row, std::int64_t rows) {
+    for (auto t = first_row; t < first_row + rows; ++t)
+      for (std::int64_t head = 0; head < x.cols; head += head_dim)
+        turn(x.row(t).data() + head, cosines_.data() + (first + t) * half, sines_.data() + (first + t) * half, half);
+  });
 }
 
 }  // namespace qkv::ops
