@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 
+#include "qkv/ops/backends/blas.hpp"
 #include "support/catch.hpp"
 #include "support/guarded_matrix.hpp"
 
@@ -65,6 +66,24 @@ TEST_CASE("rotary positions turn pairs like complex numbers and leave the rest",
           CHECK(rest_unchanged(before, after, head_dim));
           CHECK(after.guards_intact());
         }
+}
+
+TEST_CASE("rows that several threads turn come out as each row alone", "[ops]") {
+  constexpr std::int64_t rows = 700;  // enough for more than one thread
+  constexpr std::int64_t width = 8 * 9;
+  ops::RotaryTable table(rates, ops::RotaryLayout::halves);
+  table.extend(rows + 3);
+  Numbers numbers(10);
+  const auto before = numbers.many(rows * width);
+  auto alone = before;
+  for (std::int64_t t = 0; t < rows; ++t) table.rotate({alone.data() + t * width, 1, width}, 9, 3 + t);
+  for (const int threads : {1, 2, 3}) {
+    ops::blas::set_threads(threads);
+    auto together = before;
+    table.rotate({together.data(), rows, width}, 9, 3);
+    CHECK(together == alone);
+  }
+  ops::blas::set_threads(1);
 }
 
 TEST_CASE("position 0 turns nothing", "[ops]") {
