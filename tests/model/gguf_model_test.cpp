@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "qkv/io/formats/gguf.hpp"
+#include "qkv/model/model_files.hpp"
 #include "qkv/model/session.hpp"
 #include "support/arrays.hpp"
 #include "support/catch.hpp"
@@ -70,6 +72,35 @@ std::function<void(TinyGguf&)> set(const std::string& key, Value value) {
       }
   };
 }
+/// One block of a family whose W_q, W_k and W_v stand together, sorted apart in GGUF. In f16, over several pages.
+TinyGguf grouped_gguf() {
+  constexpr std::int64_t width = 64;
+  TinyGguf gguf;
+  gguf.text("general.architecture", "bloom");
+  for (const auto& [key, value] :
+       {std::pair("block_count", 1U), std::pair("embedding_length", 64U), std::pair("attention.head_count", 4U),
+        std::pair("context_length", 16U), std::pair("feed_forward_length", 256U)})
+    gguf.number(std::string("bloom.") + key, value);
+  gguf.number("bloom.attention.layer_norm_epsilon", 1e-5F);
+  const auto add = [&](const std::string& name, const Shape& shape) {
+    std::string numbers;
+    for (std::int64_t i = 0; i < *element_count(shape); ++i) numbers += raw(static_cast<std::uint16_t>(i % 15000));
+    gguf.tensors.push_back({name, shape, 1, numbers});
+  };
+  add("blk.0.attn_qkv.weight", {3 * width, width});
+  add("blk.0.attn_qkv.bias", {3 * width});
+  add("token_embd.weight", {8, width});
+  add("blk.0.attn_output.weight", {width, width});
+  add("blk.0.attn_output.bias", {width});
+  add("blk.0.ffn_up.weight", {4 * width, width});
+  add("blk.0.ffn_up.bias", {4 * width});
+  add("blk.0.ffn_down.weight", {width, 4 * width});
+  add("blk.0.ffn_down.bias", {width});
+  for (const auto* norm : {"token_embd_norm", "blk.0.attn_norm", "blk.0.ffn_norm", "output_norm"})
+    for (const auto* part : {".weight", ".bias"}) add(std::string(norm) + part, {width});
+  return gguf;
+}
+
 std::function<void(TinyGguf&)> take_away(const std::string& key) {
   return [=](TinyGguf& gguf) { gguf.remove(key); };
 }
@@ -106,6 +137,22 @@ TEST_CASE("tensors keep the names of the file", "[model]") {
         g.tensor("blk.1.attn_q.weight").shape = {4, 16};
       },
       {"tensor 'blk.1.attn_q.weight': expected shape [8, 8], found [4, 16]"});
+}
+
+TEST_CASE("tensors that were put in another order are there still after they were let go", "[model]") {
+  const auto gguf = grouped_gguf();
+  const auto& stored = gguf.tensors.front().bytes;
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "x.gguf";
+  write_file(path, gguf.bytes());
+  const auto files = open_model_files(path);
+  const auto* tensor = find_tensor(*files.source, "blk.0.attn_qkv.weight");
+  REQUIRE(tensor != nullptr);
+  REQUIRE(tensor->bytes.size() == stored.size());
+  const std::vector<std::byte> before(tensor->bytes.begin(), tensor->bytes.end());
+  CHECK(std::memcmp(before.data(), stored.data(), stored.size()) != 0);
+  files.source->release(*tensor);
+  CHECK(std::equal(before.begin(), before.end(), tensor->bytes.begin()));
 }
 
 TEST_CASE("a directory that holds one GGUF file and no config.json is that model", "[model]") {

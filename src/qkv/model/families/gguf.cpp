@@ -92,7 +92,10 @@ class GgufWeights : public WeightSource {
     }
   }
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
-  void release(const StoredTensor& tensor) const override { release_pages(tensor.bytes); }
+  void release(const StoredTensor& tensor) const override {
+    const auto is_it = [&](const auto& bytes) { return bytes.data() == tensor.bytes.data(); };
+    if (std::none_of(grouped_.begin(), grouped_.end(), is_it)) release_pages(tensor.bytes);  // else there is no file
+  }
 
   [[nodiscard]] std::string name_in_file(const std::string& published) const override {
     const auto [stem, ending] = split_ending(published);
