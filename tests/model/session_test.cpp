@@ -3,8 +3,11 @@
 #include "qkv/model/session.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
+#include "qkv/ops/backends/blas.hpp"
+#include "qkv/ops/parallel.hpp"
 #include "support/arrays.hpp"
 #include "support/catch.hpp"
 #include "support/loaded.hpp"
@@ -115,6 +118,60 @@ TEST_CASE("leaving out of the last block what nobody needs changes no bit", "[mo
         }
       }
   }
+}
+
+TEST_CASE("a token after kept ones comes out the same with one thread and with two", "[model]") {
+  auto config = tiny_config();
+  config.d_model = 512;
+  config.attention.n_heads = config.attention.n_kv_heads = 8;
+  config.attention.head_dim = 64;
+  config.n_ctx = 200;
+  const auto files = tiny_native(config, 6);
+  for (const auto& backend : ops::linear_backends()) {
+    if (!backend.packs) continue;  // BLAS promises nothing for its own products
+    CAPTURE(backend.name);
+    const auto model = loaded(files, backend.name, ops::Precision::f32);
+    if (!model.rows_stand_alone()) continue;
+    const auto ids = random_ids(config, 190);
+    Session one(model, 1);
+    (void)one.forward(std::span(ids).first(120));
+    Session two(model, 2);
+    (void)two.forward(std::span(ids).first(120));
+    for (std::size_t at = 120; at < ids.size(); ++at) {
+      CAPTURE(at);
+      CHECK(copied(one.forward({&ids[at], 1})) == copied(two.forward({&ids[at], 1})));
+    }
+  }
+  ops::blas::set_threads(1);
+}
+
+TEST_CASE("a session runs on whatever thread calls it, with as many as it was made for", "[model]") {
+  auto config = tiny_config();
+  config.d_model = 256;
+  config.attention.n_heads = config.attention.n_kv_heads = 8;
+  config.attention.head_dim = 32;
+  config.n_ctx = 200;
+  for (const auto& backend : ops::linear_backends()) {
+    const auto model = loaded(tiny_native(config, 7), backend.name, ops::Precision::f32);
+    const auto ids = random_ids(config, 200);
+    Session session(model, 1);
+    const auto expected = copied(session.forward(ids));
+    session.rewind(0);
+    std::vector<float> found;
+    int workers = 0;
+    std::thread([&] {
+      found = copied(session.forward(ids));
+      workers = ops::worker_count();
+    }).join();
+    CHECK(found == expected);
+    CHECK(workers == 1);
+  }
+}
+
+TEST_CASE("more threads than there can be are refused", "[model]") {
+  const auto model = loaded(tiny_native());
+  check_refused(ErrorCode::usage, [&] { const Session session(model, 100000); }, {"threads", "100000"});
+  ops::blas::set_threads(1);
 }
 
 TEST_CASE("after rewinding the session goes on as if the rest had never been", "[model]") {

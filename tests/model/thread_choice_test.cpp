@@ -71,8 +71,8 @@ TEST_CASE("where one thread proves slower, all stay though they wait", "[model]"
   CHECK(alone < 15);
 }
 
-TEST_CASE("a fixed number of threads, a single one, and passes too short to judge change nothing", "[model]") {
-  for (auto choice : {ThreadChoice(2, false), ThreadChoice(1, true)}) {
+TEST_CASE("a fixed number of threads, a single one or many, and passes too short to judge change nothing", "[model]") {
+  for (auto choice : {ThreadChoice(2, false), ThreadChoice(1, true), ThreadChoice(16, true)}) {
     const auto threads = choice.threads();
     CHECK_FALSE(choice.adapts());
     Passes passes(choice);

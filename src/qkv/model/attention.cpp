@@ -56,17 +56,13 @@ Tiles tiles_of(const Pass& pass) {
   return {size, blocks, first, (pass.count - first + size - 1) / size};
 }
 
-/// Calls work(item, worker) for each tile of each head. Nobody is woken for little work, and heads come in order where
+/// Calls work(item, worker) for each tile of each head. Little work is not shared, and heads come in order where
 /// somebody looks.
 template <typename Work>
 void share_heads(std::int64_t items, std::int64_t products, const Probe& probe, const Work& work) {
   constexpr std::int64_t worth_sharing = std::int64_t{1} << 17U;  // products of two numbers: some 10 microseconds
-  if (products < worth_sharing) {
-    for (std::int64_t item = 0; item < items; ++item) work(item, 0);
-    return;
-  }
   const bool shown = probe.shows(Place::scores | Place::weights | Place::blend);
-  ops::share_out(items, shown ? ops::Workers::one : ops::Workers::all, work);
+  ops::share_out(items, shown || products < worth_sharing ? ops::Workers::one : ops::Workers::all, work);
 }
 
 /// Norms queries or keys [T, heads K], in place.

@@ -1,5 +1,6 @@
 #include "qkv/model/model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "qkv/model/backend_choice.hpp"
@@ -48,6 +49,12 @@ Model Model::random(const JsonReader& config, std::uint64_t seed, const LoadOpti
   Model model;
   model.take(std::move(files), options);
   return model;
+}
+
+bool Model::rows_stand_alone() const {
+  const auto alone = [](const auto& map) { return map.row_block() == 1; };
+  return std::all_of(blocks_.begin(), blocks_.end(), alone) && alone(head_) && (!embed_in_ || alone(*embed_in_)) &&
+         (!embed_out_ || alone(*embed_out_));
 }
 
 }  // namespace qkv

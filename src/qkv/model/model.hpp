@@ -53,6 +53,8 @@ class Model {
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   [[nodiscard]] const std::optional<Norm>& final_norm() const { return final_norm_; }
   [[nodiscard]] const ops::Linear& head() const { return head_; }
+  /// Whether every product gives a row the same bits whatever stands beside it, and however many threads there are.
+  [[nodiscard]] bool rows_stand_alone() const;
 
   /// For people: the format of the weights, every stored tensor, and those that were not needed.
   [[nodiscard]] std::string_view format() const { return format_; }

@@ -20,6 +20,18 @@ int thread_advice(const Config& config) {
   return is_narrow(config) ? 1 : usable_processors();
 }
 
+namespace {
+
+int granted(int threads) {
+  const auto count = ops::blas::set_threads(threads);
+  if (count < threads)
+    throw Error(ErrorCode::usage,
+                fmt::format("threads: expected at most {}, which OpenBLAS is built for, found {}", count, threads));
+  return count;
+}
+
+}  // namespace
+
 void check_ids(const Config& config, std::span<const TokenId> ids) {
   for (const auto id : ids)
     if (id < 0 || id >= config.n_vocab)
@@ -29,8 +41,8 @@ void check_ids(const Config& config, std::span<const TokenId> ids) {
 
 Session::Session(const Model& model, int threads)
     : model_(model),
-      threads_(ops::blas::set_threads(threads > 0 ? threads : thread_advice(model.config())),
-               threads == 0 && model.blocks().front().row_block() == 1 && model.head().row_block() == 1),
+      threads_(granted(threads > 0 ? threads : thread_advice(model.config())),
+               threads == 0 && model.rows_stand_alone()),
       rotary_(model.config().position),
       ablated_(static_cast<std::size_t>(model.config().n_layers)) {}
 

@@ -16,6 +16,10 @@ namespace parallel {
 
 void run(std::int64_t count, Workers workers, const void* work, Call call) {
   if (count == 0) return;
+  if (omp_get_max_threads() == 1) {
+    for (std::int64_t item = 0; item < count; ++item) call(work, item, 0);
+    return;
+  }
   std::exception_ptr thrown;
   // Also for a single worker: only within such a region does OpenBLAS leave its own threads alone.
 #pragma omp parallel

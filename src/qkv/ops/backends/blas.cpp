@@ -2,6 +2,10 @@
 
 #include <cblas.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace qkv::ops::blas {
 namespace {
 
@@ -32,7 +36,11 @@ void multiply_transposed(float alpha, ConstMatrixView a, ConstMatrixView b, floa
 
 int set_threads(int threads) {
   if (openblas_get_num_threads() != threads) openblas_set_num_threads(threads);
-  return openblas_get_num_threads();
+  const int granted = openblas_get_num_threads();
+#ifdef _OPENMP
+  omp_set_num_threads(granted);  // OpenMP keeps a number for each thread that opens a region
+#endif
+  return granted;
 }
 
 std::string library() { return openblas_get_config(); }
