@@ -1,10 +1,12 @@
 #include "qkv/timing/time_forward.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <fstream>
 
 #include "qkv/ops/backends/blas.hpp"
 #include "qkv/ops/parallel.hpp"
+#include "qkv/timing/accuracy.hpp"
 #include "qkv/timing/part_timer.hpp"
 #include "qkv/timing/report_json.hpp"
 #include "support/catch.hpp"
@@ -136,6 +138,29 @@ TEST_CASE("logits that are not finite end the timing", "[timing]") {
   auto& gain = tiny_model.tensor("final_norm.gain");
   gain.bytes = bytes_of(std::vector<float>(gain.bytes.size() / 4, INFINITY));
   check_refused(ErrorCode::numbers, [&] { (void)time_forward(loaded(tiny_model), small_plan()); }, {"finite"});
+}
+
+TEST_CASE("logits that are not finite are no agreement", "[timing]") {
+  auto tiny_model = tiny_native();
+  const auto exact = loaded(tiny_model);
+  auto& gain = tiny_model.tensor("final_norm.gain");
+  auto numbers = std::vector<float>(gain.bytes.size() / 4, 1.0F);
+  numbers.back() = NAN;
+  gain.bytes = bytes_of(numbers);
+  const auto broken = loaded(tiny_model);
+  const auto ids = some_ids(exact.config(), 5);
+  const auto compare = [&](const Model& one, const Model& other) {
+    (void)compare_accuracy(one, other, ids, [] { return true; });
+  };
+  check_refused(ErrorCode::numbers, [&] { compare(exact, broken); }, {"finite"});
+  check_refused(ErrorCode::numbers, [&] { compare(broken, exact); }, {"finite"});
+}
+
+TEST_CASE("more threads than there can be are not timed", "[timing]") {
+  auto plan = small_plan();
+  plan.threads = {100000};
+  check_refused(ErrorCode::usage, [&] { (void)time_forward(loaded(tiny_native()), plan); }, {"threads", "100000"});
+  ops::blas::set_threads(1);
 }
 
 TEST_CASE("an interrupted report is partial and holds what was measured", "[timing]") {

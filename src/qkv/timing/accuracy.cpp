@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "qkv/model/finite_check.hpp"
 #include "qkv/model/logprobs.hpp"
 #include "qkv/model/session.hpp"
 
@@ -61,6 +62,13 @@ class Comparison {
   std::int64_t predicted_ = 0;
 };
 
+/// [T, V]
+ConstMatrixView finite_logits(Session& session, std::span<const TokenId> text) {
+  const auto logits = session.forward(text, Rows::all);
+  require_finite({logits.data, static_cast<std::size_t>(logits.rows * logits.cols)}, session, text);
+  return logits;
+}
+
 }  // namespace
 
 Accuracy compare_accuracy(const Model& exact, const Model& other, std::span<const TokenId> ids,
@@ -73,7 +81,7 @@ Accuracy compare_accuracy(const Model& exact, const Model& other, std::span<cons
     const auto text = ids.subspan(at, std::min(window, ids.size() - at));
     exact_session.rewind(0);
     other_session.rewind(0);
-    comparison.add(exact_session.forward(text, Rows::all), other_session.forward(text, Rows::all), text);
+    comparison.add(finite_logits(exact_session, text), finite_logits(other_session, text), text);
   }
   return comparison.result();
 }
