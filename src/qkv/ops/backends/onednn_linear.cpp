@@ -117,13 +117,17 @@ class Products {
   /// Those of a shape, made when the first matrix of that shape comes.
   static std::shared_ptr<const Products> shared(const Shape& shape);
 
-  [[nodiscard]] Buffer pack(const LearnedMatrix& matrix) const;
+  /// The packed matrix, in `W`, which has room for packed_size() numbers.
+  [[nodiscard]] Buffer pack(const LearnedMatrix& matrix, Buffer W) const;
+  [[nodiscard]] std::int64_t packed_size() const {
+    return static_cast<std::int64_t>((packed_.get_size() + sizeof(float) - 1) / sizeof(float));
+  }
 
   /// Whether a row comes out the same, bit for bit, alone as among others.
   [[nodiscard]] bool rows_stand_alone() const { return piece_.has_value(); }
 
   /// y = x Wᵀ + b;  x [T, in], in the number type of the shape, y [T, out], both without gaps between rows: with gaps
-  /// the library falls back to plain loops. Behind x there is room for one number more.
+  /// the library falls back to plain loops. In bf16 there is a 0 behind x.
   template <typename T>
   void multiply(const T* x, std::int64_t rows, const Buffer& W, std::span<const float> bias, float* y) const {
     if (is_for_panels(rows))
@@ -182,12 +186,10 @@ class Products {
   mutable std::vector<std::shared_ptr<const Prepared>> prepared_;  // the oldest first
 };
 
-Buffer Products::pack(const LearnedMatrix& matrix) const {
+Buffer Products::pack(const LearnedMatrix& matrix, Buffer W) const {
   const auto& [numbers, layout] = matrix;
   const auto strides = layout == Layout::out_in ? memory::dims{1, numbers.stride} : memory::dims{numbers.stride, 1};
   memory loaded(memory::desc({shape_.in, shape_.out}, Type::f32, strides), engine(), const_cast<float*>(numbers.data));
-  const auto count = (packed_.get_size() + sizeof(float) - 1) / sizeof(float);
-  auto W = Buffer::beside_others(static_cast<std::int64_t>(count));
   memory packed(packed_, engine(), W.data());
   dnnl::reorder(loaded, packed).execute(stream(), loaded, packed);
   stream().wait();
@@ -237,7 +239,8 @@ std::optional<std::int64_t> Products::found_piece() const {
   };
   const Buffer numbers(tried.shape_.in * tried.shape_.out);
   std::generate_n(numbers.data(), numbers.size(), next);
-  const auto W = tried.pack({numbers.view(tried.shape_.out, tried.shape_.in), Layout::out_in});
+  const auto W =
+      tried.pack({numbers.view(tried.shape_.out, tried.shape_.in), Layout::out_in}, Buffer(tried.packed_size()));
   std::vector<float> x(static_cast<std::size_t>(shape_.in));
   std::generate(x.begin(), x.end(), next);
   if (shape_.type == Type::f32) return tried.found_piece(x, W);
@@ -312,13 +315,19 @@ class OneDnnLinear : public LinearKernel {
         rounds_(precision == Precision::bf16 && type_ == Type::f32),
         bias_(bias),
         products_(Products::shared({matrix.in(), matrix.out(), type_})),
-        W_(rounds_ ? pack_rounded(matrix) : products_->pack(matrix)) {}
+        W_(rounds_ ? pack_rounded(matrix) : pack(matrix)) {}
 
   void apply(ConstMatrixView x, MatrixView y) const override {
-    if (type_ == Type::bf16)
-      multiply(taken<std::uint16_t>(x), y);
-    else
-      multiply(rounds_ || has_gaps(x) ? taken<float>(x) : x.data, y);
+    try {
+      if (type_ == Type::bf16)
+        multiply(taken<std::uint16_t>(x), y);
+      else
+        multiply(rounds_ || has_gaps(x) ? taken<float>(x) : x.data, y);
+    } catch (const dnnl::error& error) {
+      throw Error(ErrorCode::failed,
+                  fmt::format("backend onednn: {} rows cannot be multiplied by a matrix of {} by {}: {}", x.rows,
+                              y.cols, x.cols, error.what()));
+    }
   }
 
   [[nodiscard]] std::int64_t row_block() const override { return products_->rows_stand_alone() ? 1 : 0; }
@@ -329,6 +338,10 @@ class OneDnnLinear : public LinearKernel {
     return view.rows > 1 && view.stride != view.cols;
   }
 
+  [[nodiscard]] Buffer pack(const LearnedMatrix& matrix) const {
+    return products_->pack(matrix, Buffer::beside_others(products_->packed_size()));
+  }
+
   [[nodiscard]] Buffer pack_rounded(const LearnedMatrix& matrix) const {
     const auto& from = matrix.numbers;
     const Buffer numbers(from.rows * from.cols);
@@ -337,7 +350,7 @@ class OneDnnLinear : public LinearKernel {
       take_row(from.row(r), rounded.row(r).data());
       round_row(rounded.row(r));
     }
-    return products_->pack({rounded, matrix.layout});
+    return pack({rounded, matrix.layout});
   }
 
   /// x in the number type T without gaps, and behind it a 0.

@@ -152,12 +152,19 @@ void multiply_outputs(const Product<T>& product, std::int64_t first, bool more) 
       ahead = block;  // is here already
     for (std::int64_t group = 0, row = 0; group < groups; ++group) {
       const auto rows = (product.rows - row) / (groups - group);
-      multiply<T, vectors>(
-          {reinterpret_cast<const std::byte*>(product.x + row * W.in + i), W.in * static_cast<std::int64_t>(sizeof(T)),
-           block, ahead + steps / groups * group * step_bytes, groups, W.panel_bytes, steps,
-           product.y + row * W.out + first, W.out, W.out - first, i == 0,
-           is_last && product.bias != nullptr ? product.bias + first : nullptr},
-          rows, std::make_index_sequence<widest>());
+      const Tile tile{.x = reinterpret_cast<const std::byte*>(product.x + row * W.in + i),
+                      .x_stride = W.in * static_cast<std::int64_t>(sizeof(T)),
+                      .W = block,
+                      .ahead = ahead + steps / groups * group * step_bytes,
+                      .interval = groups,
+                      .panel_bytes = W.panel_bytes,
+                      .steps = steps,
+                      .y = product.y + row * W.out + first,
+                      .y_stride = W.out,
+                      .outputs = W.out - first,
+                      .is_first = i == 0,
+                      .bias = is_last && product.bias != nullptr ? product.bias + first : nullptr};
+      multiply<T, vectors>(tile, rows, std::make_index_sequence<widest>());
       row += rows;
     }
   }
