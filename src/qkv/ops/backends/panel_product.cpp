@@ -14,6 +14,20 @@
 #endif
 
 namespace qkv::ops {
+namespace {
+
+/// A whole product.
+template <typename T>
+struct Product {
+  const T* x;
+  std::int64_t rows;
+  Panels W;
+  const float* bias;
+  std::int64_t piece;
+  float* y;
+};
+
+}  // namespace
 
 #if defined(__x86_64__)
 
@@ -34,17 +48,6 @@ constexpr std::int64_t ahead_bytes = 1024;
 /// Inputs that one step takes.
 template <typename T>
 constexpr std::int64_t step_inputs = sizeof(float) / sizeof(T);
-
-/// A whole product.
-template <typename T>
-struct Product {
-  const T* x;
-  std::int64_t rows;
-  Panels W;
-  const float* bias;
-  std::int64_t piece;
-  float* y;
-};
 
 /// The part of a product that is summed up in registers: some rows, some vectors of outputs, one piece of the inputs.
 struct Tile {
@@ -210,16 +213,6 @@ bool has_panel_product(Precision precision) {
 #else
 
 namespace {
-
-template <typename T>
-struct Product {
-  const T* x;
-  std::int64_t rows;
-  Panels W;
-  const float* bias;
-  std::int64_t piece;
-  float* y;
-};
 
 template <typename T>
 void share_out(const Product<T>& /*product*/) {
