@@ -151,9 +151,11 @@ void Session::embed(std::span<const TokenId> ids, const Probe& probe, MatrixView
 }
 
 KeyValues Session::kept(std::int64_t layer) const {
-  const auto width = model_.config().attention.kv_width();
-  const auto index = static_cast<std::size_t>(layer);
-  return {keys_[index].view(capacity_, width), values_[index].view(capacity_, width)};
+  const auto& config = model_.config();
+  const auto of_layer = [&](const Buffer& all) {
+    return all.view(config.n_layers * capacity_, config.attention.kv_width()).rows_window(layer * capacity_, capacity_);
+  };
+  return {of_layer(keys_), of_layer(values_)};
 }
 
 void Session::ablate(std::span<const HeadId> heads) {
@@ -176,15 +178,16 @@ void Session::reserve(std::int64_t tokens) {
   const auto& config = model_.config();
   const auto wanted = std::min(config.n_ctx, std::max(tokens, 2 * capacity_));
   const auto capacity = (wanted + narrow_block - 1) / narrow_block * narrow_block;  // the last block may be filled up
-  const auto kept_numbers = length_ * config.attention.kv_width();
-  const auto grow = [&](std::vector<Buffer>& buffers) {
-    buffers.resize(static_cast<std::size_t>(config.n_layers));
-    for (auto& buffer : buffers) {
-      Buffer larger(capacity * config.attention.kv_width());
-      std::copy(buffer.data(), buffer.data() + kept_numbers, larger.data());
-      std::fill(larger.data() + kept_numbers, larger.data() + larger.size(), 0.0F);  // what fills a block up is finite
-      buffer = std::move(larger);
+  const auto width = config.attention.kv_width();
+  const auto grow = [&](Buffer& buffer) {
+    Buffer larger(config.n_layers * capacity * width);
+    for (std::int64_t layer = 0; layer < config.n_layers; ++layer) {
+      const auto* from = buffer.data() + layer * capacity_ * width;
+      auto* to = larger.data() + layer * capacity * width;
+      auto* end = std::copy_n(from, length_ * width, to);
+      std::fill(end, to + capacity * width, 0.0F);  // what fills a block up is finite
     }
+    buffer = std::move(larger);
   };
   grow(keys_);
   grow(values_);

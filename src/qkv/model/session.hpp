@@ -64,9 +64,9 @@ class Session {
   ThreadChoice threads_;
   std::int64_t length_ = 0;
   std::int64_t capacity_ = 0;
-  std::vector<Buffer> keys_;    // per layer, [capacity, Hkv K]
-  std::vector<Buffer> values_;  // per layer, [capacity, Hkv K]
-  std::vector<TokenId> ids_;    // [length]
+  Buffer keys_;               // [n_layers, capacity, Hkv K]: in one, so that a long text gets huge pages
+  Buffer values_;             // the same
+  std::vector<TokenId> ids_;  // [length]
   RotaryTables rotary_;
   bool kept_as_long_ = false;                       // the keys were turned as those of a long text
   std::vector<std::vector<std::int64_t>> ablated_;  // per layer
