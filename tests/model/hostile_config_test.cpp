@@ -183,8 +183,16 @@ TEST_CASE("rope scaling that is not understood is refused", "[model]") {
   refuse({{"rope_type", "mrope"}, {"factor", 2.0}}, {"key 'rope_type'", "llama3, longrope, yarn", "found \"mrope\""});
   refuse({{"type", "dynamic"}}, {"key 'factor'", "found nothing"});
   refuse({{"rope_type", "longrope"}, {"short_factor", {1.0}}}, {"key 'long_factor'", "found nothing"});
-  refuse({{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", {0.0}}},
-         {"key 'long_factor'", "above 0"});
+  for (const json& factor : {json(0.0), json(1e-308), json(1e7), json(-1.0), json("1"), json(nullptr)}) {
+    const std::string expected = "an array of numbers from 0.001 to 1000000";  // or the angles become infinite, or NaN
+    refuse({{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", {factor}}},
+           {"key 'long_factor'", expected});
+    refuse({{"rope_type", "longrope"}, {"short_factor", {1.0, factor}}, {"long_factor", {1.0}}},
+           {"key 'short_factor'", expected});
+  }
+  for (const auto share : {-0.5, 1.5, 1e300})
+    refuse({{"rope_type", "default"}, {"partial_rotary_factor", share}},
+           {"key 'partial_rotary_factor'", "a number from 0 to 1"});
   refuse({{"rope_type", "yarn"}, {"factor", 2.0}, {"finetuned", true}}, {"key 'finetuned'", "no such key"});
   refuse({{"rope_type", "linear"}}, {"key 'factor'", "found nothing"});
   refuse({{"rope_type", "linear"}, {"factor", 0}}, {"key 'factor'", "found 0"});

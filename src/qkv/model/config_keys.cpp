@@ -9,9 +9,6 @@
 namespace qkv {
 namespace {
 
-constexpr NumberRange theta_range{1.0, 1e12};
-constexpr NumberRange factor_range{1e-3, 1e6};
-
 constexpr std::array<std::pair<std::string_view, ops::Activation>, 8> published_activations{
     {{"gelu_new", ops::Activation::gelu_tanh},
      {"gelu_pytorch_tanh", ops::Activation::gelu_tanh},
@@ -80,8 +77,10 @@ std::vector<double> read_factors(const JsonReader& scaling, std::string_view key
   const auto& list = scaling.raw(key);
   if (!list.is_array()) scaling.fail(key, "an array of numbers");
   for (const auto& factor : list) {
-    if (!factor.is_number() || !(factor.get<double>() > 0.0)) scaling.fail(key, "an array of numbers above 0");
-    factors.push_back(factor.get<double>());
+    const auto number = factor.is_number() ? factor.get<double>() : 0.0;
+    if (number < factor_range.min || number > factor_range.max)
+      scaling.fail(key, fmt::format("an array of numbers from {} to {}", factor_range.min, factor_range.max));
+    factors.push_back(number);
   }
   return factors;
 }
@@ -150,10 +149,9 @@ std::int64_t divide_into_heads(const JsonReader& reader, std::string_view width_
 }
 
 std::int64_t read_rotated_count(const JsonReader& reader, std::int64_t head_dim, std::string_view key, double absent) {
-  constexpr NumberRange shares{0.0, 1.0};
   const auto parameters = reader.object_if("rope_parameters");
-  const auto newer = parameters ? parameters->number_or("partial_rotary_factor", absent, shares) : absent;
-  return rotated_part(head_dim, reader.number_or(key, newer, shares));
+  const auto newer = parameters ? parameters->number_or("partial_rotary_factor", absent, share_range) : absent;
+  return rotated_part(head_dim, reader.number_or(key, newer, share_range));
 }
 
 RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKeys& keys, double theta) {
@@ -162,7 +160,7 @@ RotaryConfig read_rotary_parameters(const JsonReader& parameters, const RotaryKe
   rotary.theta = parameters.number_or("rope_theta", theta, theta_range);
   rotary.scaling = read_scaling(parameters, keys);
   if (parameters.has("partial_rotary_factor") &&
-      rotated_part(keys.head_dim, parameters.number("partial_rotary_factor", {})) != keys.n_rotated)
+      rotated_part(keys.head_dim, parameters.number("partial_rotary_factor", share_range)) != keys.n_rotated)
     parameters.fail("partial_rotary_factor",
                     fmt::format("what turns {} of the {} numbers of a head", keys.n_rotated, keys.head_dim));
   parameters.refuse_unread();

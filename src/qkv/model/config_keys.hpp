@@ -15,6 +15,9 @@ inline constexpr IntegerRange head_range{1, std::int64_t{1} << 16U};
 inline constexpr IntegerRange vocabulary_range{1, std::int64_t{1} << 26U};
 inline constexpr IntegerRange context_range{1, std::int64_t{1} << 30U};
 inline constexpr NumberRange epsilon_range{0.0, 1.0};
+inline constexpr NumberRange share_range{0.0, 1.0};    // of the numbers of a head that are turned
+inline constexpr NumberRange theta_range{1.0, 1e12};   // of rotary positions
+inline constexpr NumberRange factor_range{1e-3, 1e6};  // by which rates, contexts or cosines and sines are changed
 
 /// `bos_token_id` and `eos_token_id` (a number or a list), as most publishers write them.
 void read_tokens(const JsonReader& reader, Config& config);

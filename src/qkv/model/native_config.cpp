@@ -20,8 +20,6 @@ using nlohmann::ordered_json;
 
 constexpr IntegerRange format_versions{1, 1};
 constexpr NumberRange any_scale{-1e6, 1e6};
-constexpr NumberRange theta_range{1.0, 1e12};
-constexpr NumberRange factor_range{1e-3, 1e6};
 constexpr NumberRange cap_range{0.0, 1e6};  // 0: none
 
 void read_choice(const JsonReader& r, std::string_view key, NormConfig::Kind& to) { to = read_norm_kind(r, key); }

@@ -13,12 +13,11 @@ std::int64_t read_pattern(const JsonReader& reader) {
 }
 
 PositionConfig read_position(const JsonReader& reader, const Config& config, const std::vector<bool>& sliding) {
-  constexpr NumberRange thetas{1.0, 1e12};
   const auto head_dim = config.attention.head_dim;
-  const auto theta = reader.number_or("rope_theta", 1e6, thetas);
+  const auto theta = reader.number_or("rope_theta", 1e6, theta_range);
   PositionConfig position;
   position.kind = PositionConfig::Kind::rotary;
-  position.second_rotary = RotaryConfig{reader.number_or("rope_local_base_freq", 1e4, thetas), head_dim, {}, {}};
+  position.second_rotary = RotaryConfig{reader.number_or("rope_local_base_freq", 1e4, theta_range), head_dim, {}, {}};
   if (const auto by_type = reader.object_if("rope_parameters")) {
     const RotaryKeys keys{head_dim, config.n_ctx, 0, head_dim};
     position.rotary = read_rotary_parameters(by_type->object("full_attention"), keys, theta);

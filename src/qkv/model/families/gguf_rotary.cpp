@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr NumberRange factor_range{1e-3, 1e6};
-
 /// Factors of all texts, or those of short and of long ones.
 constexpr std::string_view all_texts = "rope_freqs.weight";
 constexpr std::string_view short_texts = "rope_factors_short.weight";
