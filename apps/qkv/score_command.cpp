@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -52,8 +53,9 @@ void show_progress(ProgressLine& line, const ScoreTotals& totals, std::size_t co
                         static_cast<std::size_t>(totals.tokens) * 100 / count, totals.perplexity()));
 }
 
-ScoreTotals score(const ScoreCommand& command, const Opened& opened, Session& session, ScoreOutput& output) {
-  ScoreOptions options{command.windows, command.top, [] { return !was_interrupted(); }};
+ScoreTotals score(const ScoreCommand& command, const Opened& opened, std::int64_t top, Session& session,
+                  ScoreOutput& output) {
+  ScoreOptions options{command.windows, top, [] { return !was_interrupted(); }};
   const bool shows = log::shows_progress() && (command.summary || !stdout_is_terminal());
   ProgressLine line;
   ScoreTotals so_far;
@@ -74,14 +76,15 @@ int run(const ScoreCommand& command) {
     throw Error(ErrorCode::input, fmt::format("input: expected at least two tokens, since the first has no score, "
                                               "found {}",
                                               opened.prompt.size()));
+  const auto top = std::min(command.top, opened.model.config().n_vocab);
   Session session(opened.model, static_cast<int>(command.model.threads));
   session.ablate(heads);
 
   catch_interrupts();
   const auto output =
-      make_score_output(command.format, opened, {windows, command.ablation.names(), command.top, command.summary});
+      make_score_output(command.format, opened, {windows, command.ablation.names(), top, command.summary});
   output->begin();
-  const auto totals = score(command, opened, session, *output);
+  const auto totals = score(command, opened, top, session, *output);
   output->end({totals, scored_bytes(opened, totals)});
   if (totals.complete) return ok;
   log::warn("interrupted: the result is partial");

@@ -72,6 +72,20 @@ TEST_CASE("score tells the same in each form", "[cli]") {
   CHECK(csv.err.find("perplexity") != std::string::npos);
 }
 
+TEST_CASE("no more likely tokens are shown than there are", "[cli]") {
+  for (const auto* format : {"csv", "table", "json"}) {
+    CAPTURE(format);
+    const std::vector<std::string> arguments{"score", "-m", tiny, "--ids", "1,2,3", "--format", format};
+    const auto top = [&](const char* count) {
+      auto all = arguments;
+      all.insert(all.end(), {"--top", count});
+      return output_of(all);
+    };
+    CHECK((top("1000000") == top("96")));  // the whole vocabulary
+    CHECK((top("95") != top("96")));
+  }
+}
+
 TEST_CASE("score takes text from a file, standard input, or as ids", "[cli]") {
   const auto expected = output_of({"score", "-m", stories, "-p", text});
   CHECK(output_of({"score", "-m", stories}, text) == expected);
