@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "qkv/core/error.hpp"
+#include "qkv/model/config_keys.hpp"
 
 namespace qkv::app {
 namespace {
@@ -34,6 +35,8 @@ CLI::Option* add(CLI::App& command, const std::string& names, Number& value, Num
   return option->type_name(std::is_integral_v<Number> ? "N" : "X")->default_str(fmt::format("{}", value));
 }
 
+constexpr std::int64_t most_numbers = std::int64_t{1} << 20U;  // in one list: a slip of the hand should not fill memory
+
 /// From `first` to `last`: the next number is factor times the one before, and step more.
 struct Series {
   std::int64_t first;
@@ -44,17 +47,17 @@ struct Series {
 
 /// "5", "5-7", "8-32+8" or "1-64*2".
 std::optional<Series> parse_series(std::string_view text) {
-  constexpr std::int64_t most = 1 << 20;  // no model has as many layers, heads or positions
+  constexpr auto most = context_range.max;  // no model has more layers, heads or positions
   const auto dash = std::min(text.find('-'), text.size());
   const auto sign = std::min(text.find_first_of("+*", dash), text.size());
   const auto first = parse_integer(text.substr(0, dash));
   const auto last = dash == text.size() ? first : parse_integer(text.substr(dash + 1, sign - dash - 1));
-  if (!first || !last || *first > *last || *last >= most) return std::nullopt;
+  if (!first || !last || *first > *last || *last > most) return std::nullopt;
   Series series{*first, *last};
   if (sign == text.size()) return series;
   const auto by = parse_integer(text.substr(sign + 1));
   const bool multiplies = text[sign] == '*';
-  if (!by || *by >= most || *by < (multiplies ? 2 : 1) || (multiplies && *first == 0)) return std::nullopt;
+  if (!by || *by > most || *by < (multiplies ? 2 : 1) || (multiplies && *first == 0)) return std::nullopt;
   series.factor = multiplies ? *by : 1;
   series.step = multiplies ? 0 : *by;
   return series;
@@ -104,9 +107,13 @@ std::vector<std::int64_t> parse_list(std::string_view text, std::string_view wha
     const auto series = parse_series(text.substr(0, comma));
     if (!series || comma + 1 == text.size())
       throw Error(ErrorCode::usage,
-                  fmt::format("{}: expected numbers such as 0,2,5-7 or 8-32+8 or 1-64*2, found '{}'", what, text));
-    for (auto number = series->first; number <= series->last; number = number * series->factor + series->step)
+                  fmt::format("{}: expected numbers from 0 to {} such as 0,2,5-7 or 8-32+8 or 1-64*2, found '{}'", what,
+                              context_range.max, text));
+    for (auto number = series->first; number <= series->last; number = number * series->factor + series->step) {
+      if (static_cast<std::int64_t>(numbers.size()) == most_numbers)
+        throw Error(ErrorCode::usage, fmt::format("{}: expected at most {} numbers, found more", what, most_numbers));
       numbers.push_back(number);
+    }
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return numbers;

@@ -58,6 +58,12 @@ TEST_CASE("usage errors end with 2", "[cli]") {
   check_refused_by_program(run_program({"generate", "--escape", "-p", "\\q"}), 2, {"--escape", "\\q"});
   check_refused_by_program(run_program({"attention", "-p", "x", "--layer", "9"}), 2, {"--layer", "found 9"});
   check_refused_by_program(run_program({"attention", "-p", "x", "--head", "1-"}), 2, {"--head", "'1-'"});
+  check_refused_by_program(run_program({"attention", "-p", "x", "--head", "1073741825"}), 2,
+                           {"--head", "from 0 to 1073741824", "'1073741825'"});
+  check_refused_by_program(run_program({"attention", "-p", "x", "--layer", "0-99999999"}), 2,
+                           {"--layer", "at most 1048576 numbers"});
+  check_refused_by_program(run_program({"time", "--shape", "gpt2", "--lengths", "1048576"}), 2,
+                           {"--lengths", "1 to 1024", "found 1048576"});
   check_refused_by_program(run_program({"attention", "-p", "x", "--what", "logits", "--head", "0"}), 2,
                            {"--head", "logits"});
   check_refused_by_program(run_program({"attention", "-p", "x", "-o", "table.xyz"}), 2, {"table.xyz", "npy"});
