@@ -1,8 +1,11 @@
 #include "qkv/timing/cost.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include "qkv/model/family.hpp"
+#include "qkv/model/model_files.hpp"
 #include "qkv/model/shapes.hpp"
 #include "support/catch.hpp"
 #include "support/tiny_model.hpp"
@@ -18,6 +21,52 @@ Config shape(std::string_view name) {
     }
   FAIL("no such shape");
   return {};
+}
+
+/// A model in whose blocks nothing is learned but matrices: one layer, D 8, two heads of 4, F 16.
+Config bare() {
+  Config config;
+  config.n_layers = 1;
+  config.d_model = 8;
+  config.n_vocab = 32;
+  config.n_ctx = 64;
+  config.norm.gain = false;
+  config.attention.n_heads = 2;
+  config.attention.n_kv_heads = 1;
+  config.attention.head_dim = 4;
+  config.mlp.d_ff = 16;
+  return config;
+}
+
+/// By how much more work `part` is with what `change` adds to bare(), for three tokens after five.
+template <typename Change>
+Work added(Part part, Change change) {
+  auto config = bare();
+  config.n_layers = 2;
+  const auto before = count_work(config, {5, 3});
+  change(config);
+  const auto after = count_work(config, {5, 3});
+  for (const auto other : all_parts)
+    if (other != part) {
+      CAPTURE(name_of(other));
+      CHECK(after[other].flops == before[other].flops);
+      CHECK(after[other].bytes == before[other].bytes);
+    }
+  return {after[part].flops - before[part].flops, after[part].bytes - before[part].bytes};
+}
+
+/// How many learned numbers a pass over two tokens reads: all, but of the embeddings only the rows of the two.
+std::int64_t numbers_read(const ModelFiles& files) {
+  std::int64_t numbers = 0;
+  for (const auto& asked : files.asked)
+    if (std::count(files.ignored.begin(), files.ignored.end(), asked.name) == 0)
+      numbers += element_count(asked.shape).value();
+  const auto& config = files.config;
+  if (!config.head.tied) numbers -= config.n_vocab * config.token_width();
+  numbers += 2 * config.token_width();
+  if (files.weights.positions)
+    numbers += 2 * config.d_model - element_count(files.weights.positions->tensor->shape).value();
+  return numbers;
 }
 
 void check_flops(const PerPart<Work>& work, const PerPart<std::int64_t>& expected) {
@@ -120,6 +169,82 @@ TEST_CASE("grouped heads, rotary positions, gates and RMS norms are counted as t
   CHECK(work[Part::rest].flops == 59 * 2 * 576);
   config.residual_scale = 0.5;  // of both additions
   CHECK(count_work(config, {0, 2})[Part::rest].flops == 59 * 4 * 576);
+}
+
+TEST_CASE("bytes are those of the learned numbers in the files, whatever the model", "[timing]") {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(QKV_TEST_DATA "/models")) {
+    INFO(entry.path().string());
+    const auto files = open_model_files(entry.path());
+    const auto& config = files.config;
+    const auto made = config.n_layers * 2 * 2 * config.attention.kv_width();  // keys and values of two tokens
+    CHECK(total(count_work(config, {0, 2})).bytes == 4 * (numbers_read(files) + made));
+    ++count;
+  }
+  CHECK(count > 50);
+}
+
+TEST_CASE("a norm counts its gain and its bias only where it has them", "[timing]") {
+  auto config = bare();  // three norms of one token
+  const auto plain = count_work(config, {0, 1})[Part::norms];
+  CHECK(plain.flops == 3 * 8 * 5);
+  CHECK(plain.bytes == 0);
+  config.norm.gain = true;
+  CHECK(count_work(config, {0, 1})[Part::norms].flops == 3 * 8 * 7);
+  CHECK(count_work(config, {0, 1})[Part::norms].bytes == 3 * 8 * 2 * 4);
+  config.norm.bias = false;
+  CHECK(count_work(config, {0, 1})[Part::norms].flops == 3 * 8 * 6);
+  config.norm.kind = NormConfig::Kind::rms;
+  CHECK(count_work(config, {0, 1})[Part::norms].flops == 3 * 8 * 4);
+  config.norm.gain = false;
+  CHECK(count_work(config, {0, 1})[Part::norms].flops == 3 * 8 * 3);
+}
+
+TEST_CASE("norms of queries and keys are counted, one gain for all heads or one for each", "[timing]") {
+  using Kind = QkNormConfig::Kind;
+  const auto with = [](Kind kind) {
+    return added(Part::qkv, [&](Config& config) {
+      config.attention.qk_norm.kind = kind;
+      config.attention.qk_norm.norm.kind = NormConfig::Kind::rms;
+      config.attention.qk_norm.norm.bias = false;
+    });
+  };
+  // Rows of queries: 3 in the first layer, 1 in the last; of keys 3 in both. Queries are 8 wide, keys 4.
+  for (const auto kind : {Kind::head, Kind::own_head, Kind::whole}) CHECK(with(kind).flops == 4 * (4 * 8 + 6 * 4));
+  CHECK(with(Kind::head).bytes == 2 * 2 * 4 * 4);
+  CHECK(with(Kind::own_head).bytes == 2 * (8 + 4) * 4);
+  CHECK(with(Kind::whole).bytes == 2 * (8 + 4) * 4);
+}
+
+TEST_CASE("linear biases and soft caps are counted, clipping compares only", "[timing]") {
+  const std::int64_t cells = 2 * (6 + 7 + 8 + 8);  // two heads; in the last layer only the last token asks
+  CHECK(added(Part::scores, [](Config& config) { config.position.kind = PositionConfig::Kind::alibi; }).flops ==
+        2 * cells);
+  CHECK(added(Part::scores, [](Config& config) { config.attention.soft_cap = 50.0; }).flops == 3 * cells);
+  CHECK(added(Part::head, [](Config& config) { config.head.soft_cap = 30.0; }).flops == 3 * 32);
+  CHECK(added(Part::qkv, [](Config& config) { config.attention.clip = 8.0; }).flops == 0);
+}
+
+TEST_CASE("each layer turns as many pairs as its own rotary positions do", "[timing]") {
+  const auto rotary = [](Config& config) {
+    config.position.kind = PositionConfig::Kind::rotary;
+    config.position.rotary.n_rotated = 4;
+    config.position.second_rotary = RotaryConfig{};
+    config.position.second_rotary->n_rotated = 2;
+  };
+  const auto with = [&](const std::vector<int>& of_layer) {
+    return added(Part::qkv,
+                 [&](Config& config) {
+                   rotary(config);
+                   config.position.rotary_of_layer = of_layer;
+                 })
+        .flops;
+  };
+  const std::int64_t first = 6 * (3 * 2 + 3);  // one pair of every head that is turned: two of a query, one of a key
+  const std::int64_t last = 6 * (2 + 3);
+  CHECK(with({}) == 2 * first + 2 * last);
+  CHECK(with({0, 1}) == 2 * first + last);
+  CHECK(with({1, -1}) == first);
 }
 
 }  // namespace qkv::test

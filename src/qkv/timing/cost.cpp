@@ -5,7 +5,8 @@
 namespace qkv {
 namespace {
 
-constexpr std::int64_t number_bytes = 4;  // of whatever is f32
+constexpr std::int64_t number_bytes = 4;    // of whatever is f32
+constexpr std::int64_t soft_cap_flops = 3;  // cap tanh(x / cap)
 
 /// x [rows, in] -> y [rows, out].
 struct LinearShape {
@@ -43,21 +44,41 @@ std::int64_t activation_flops(ops::Activation activation) {
 }
 
 Work norm(const NormConfig& config, std::int64_t rows, std::int64_t width) {
-  const std::int64_t plain = config.kind == NormConfig::Kind::layer ? 6 : 4;
-  const std::int64_t bias = config.bias ? 1 : 0;
-  return {rows * width * (plain + bias), width * (1 + bias) * number_bytes};
+  const std::int64_t plain = config.kind == NormConfig::Kind::layer ? 5 : 3;
+  const std::int64_t learned = config.gain ? (config.bias ? 2 : 1) : 0;  // vectors
+  return {rows * width * (plain + learned), width * learned * number_bytes};
+}
+
+/// The norms of so many rows of queries and of keys.
+Work qk_norms(const AttentionConfig& a, std::int64_t queries, std::int64_t keys) {
+  const auto& config = a.qk_norm;
+  if (config.kind == QkNormConfig::Kind::none) return {};
+  const auto of_rows = [&](std::int64_t rows, std::int64_t heads) {
+    const bool one_gain = config.kind == QkNormConfig::Kind::head;  // for all heads
+    return one_gain ? norm(config.norm, rows * heads, a.head_dim) : norm(config.norm, rows, heads * a.head_dim);
+  };
+  auto work = of_rows(queries, a.n_heads);
+  add(of_rows(keys, a.n_kv_heads), work);
+  return work;
+}
+
+/// How many numbers of a head are turned.
+std::int64_t rotated_count(const PositionConfig& position, std::int64_t layer) {
+  const auto index = position.rotary_index(layer);
+  if (index < 0) return 0;
+  return index == 0 ? position.rotary.n_rotated : position.second_rotary->n_rotated;
 }
 
 /// `queries`: of how many of the new tokens.
-Work qkv(const Config& config, const Step& step, std::int64_t queries, std::int64_t weight_bytes) {
+Work qkv(const Config& config, const Step& step, std::int64_t layer, std::int64_t queries, std::int64_t weight_bytes) {
   const auto& a = config.attention;
   Work work;
   add(linear({queries, config.d_model, a.q_width(), a.bias_q}, weight_bytes), work);
   add(linear({step.count, config.d_model, a.kv_width(), a.bias_k}, weight_bytes), work);
   add(linear({step.count, config.d_model, a.kv_width(), a.bias_v}, weight_bytes), work);
   work.bytes += 2 * step.count * a.kv_width() * number_bytes;  // the new keys and values are kept
-  if (config.position.kind == PositionConfig::Kind::rotary)
-    work.flops += (queries * a.n_heads + step.count * a.n_kv_heads) * 3 * config.position.rotary.n_rotated;
+  add(qk_norms(a, queries, step.count), work);
+  work.flops += (queries * a.n_heads + step.count * a.n_kv_heads) * 3 * rotated_count(config.position, layer);
   return work;
 }
 
@@ -76,6 +97,7 @@ Work head(const Config& config, std::int64_t weight_bytes) {
   auto work = linear({1, config.token_width(), config.n_vocab, config.head.bias}, weight_bytes);
   if (config.embedding_width > 0) add(linear({1, config.d_model, config.embedding_width, false}, weight_bytes), work);
   if (config.logit_scale != 1.0) work.flops += config.n_vocab;
+  if (config.head.soft_cap > 0.0) work.flops += config.n_vocab * soft_cap_flops;
   return work;
 }
 
@@ -102,6 +124,13 @@ std::int64_t visible_cells(const AttentionConfig& attention, const Step& step, s
     cells += window == 0 ? keys : std::min(keys, window);
   }
   return attention.n_heads * cells;
+}
+
+/// What a cell of scores takes.
+std::int64_t score_flops(const Config& config) {
+  const auto& a = config.attention;
+  const std::int64_t alibi = config.position.kind == PositionConfig::Kind::alibi ? 2 : 0;
+  return 2 * a.head_dim + 1 + alibi + (a.soft_cap > 0.0 ? soft_cap_flops : 0);
 }
 
 /// Norms of a block that every row goes through, for its keys and values, and those that only needed rows do.
@@ -146,12 +175,12 @@ PerPart<Work> count_work(const Config& config, const Step& step, std::int64_t we
     const auto needed = layer + 1 < config.n_layers ? step.count : 1;
     add(times(norms_for_keys(config), norm(config.norm, step.count, config.d_model)), work[Part::norms]);
     add(times(other_norms(config), norm(config.norm, needed, config.d_model)), work[Part::norms]);
-    add(qkv(config, step, needed, weight_bytes), work[Part::qkv]);
+    add(qkv(config, step, layer, needed, weight_bytes), work[Part::qkv]);
     const auto window = a.window_of(layer);
     const auto cells = visible_cells(a, step, needed, window);
     const auto kept = window == 0 ? step.past : std::min(step.past, window);
     const auto kept_bytes = kept * a.kv_width() * number_bytes;
-    add({cells * (2 * a.head_dim + 1), kept_bytes}, work[Part::scores]);
+    add({cells * score_flops(config), kept_bytes}, work[Part::scores]);
     add({cells * 4, 0}, work[Part::softmax]);
     add({cells * 2 * a.head_dim, kept_bytes}, work[Part::blend]);
     add(linear({needed, a.q_width(), config.d_model, a.bias_o}, weight_bytes), work[Part::w_o]);
