@@ -195,6 +195,9 @@ TEST_CASE("json holds the table and the raw samples, and is its own baseline", "
   other.machine.processors += 1;
   other.rows[0].length = 3;
   CHECK(baseline.differences(other) == std::vector<std::string>{"machine processors"});
+  other.build = {"another version", "another compiler", "x86-64", "another BLAS", "another kernel"};
+  CHECK(baseline.differences(other) == std::vector<std::string>{"machine processors", "build compiler", "build simd",
+                                                                "build blas", "build blas_kernel"});
   CHECK_FALSE(baseline.median_of(other.rows[0]).has_value());
 }
 
@@ -208,8 +211,10 @@ TEST_CASE("what is no earlier report is refused as a baseline", "[timing]") {
   };
   refuse("{", {"baseline.json", "JSON"});
   refuse(R"({"schema": "qkv.heads/1"})", {"schema", "qkv.time/1", "qkv.heads/1"});
-  refuse(R"({"schema": "qkv.time/1", "model": {"name": "x"}, "machine": {"processor": "y"}, "rows": [{"mode": "cached",
-         "length": 1, "threads": 1, "median_s": -1}]})",
+  refuse(R"({"schema": "qkv.time/1", "model": {"name": "x"}, "machine": {"processor": "y"}, "rows": []})",
+         {"build", "found nothing"});
+  refuse(R"({"schema": "qkv.time/1", "model": {"name": "x"}, "machine": {"processor": "y"}, "build": {"compiler": "z"},
+         "rows": [{"mode": "cached", "length": 1, "threads": 1, "median_s": -1}]})",
          {"median_s", "-1"});
 }
 

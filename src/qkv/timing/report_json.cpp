@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "qkv/core/error.hpp"
 #include "qkv/io/json_reader.hpp"
 
@@ -97,15 +99,16 @@ Baseline Baseline::open(const std::filesystem::path& path) try {
   if (reader.text("schema") != schema) reader.fail("schema", fmt::format("\"{}\"", schema));
   (void)reader.object("model").text("name");
   (void)reader.object("machine").text("processor");
+  (void)reader.object("build").text("compiler");
   for (const auto& row : reader.objects("rows")) {
     (void)row.text("mode");
     (void)row.integer("length", {1});
     (void)row.integer("threads", {1});
     (void)row.number("median_s", {0.0});
   }
-  const nlohmann::json report{
-      {"model", reader.raw("model")}, {"machine", reader.raw("machine")}, {"rows", reader.raw("rows")}};
-  return Baseline(report);
+  nlohmann::json report;
+  for (const auto* key : {"model", "machine", "build", "rows"}) report[key] = reader.raw(key);
+  return Baseline(std::move(report));
 } catch (const Error& e) {
   throw Error(ErrorCode::usage, fmt::format("--baseline: {}", e.what()));
 }
@@ -125,8 +128,10 @@ std::vector<std::string> Baseline::differences(const TimingReport& report) const
   };
   const auto model = model_json(report.model);
   const auto machine = machine_json(report.machine);
+  const auto build = build_json(report.build);
   for (const auto* key : {"name", "parameters", "backend", "precision"}) compare("model", key, model);
   for (const auto* key : {"processor", "processors"}) compare("machine", key, machine);
+  for (const auto* key : {"compiler", "simd", "blas", "blas_kernel"}) compare("build", key, build);
   return found;
 }
 

@@ -17,7 +17,8 @@ class Baseline {
 
   /// Seconds of the same mode, length and number of threads, or nothing.
   [[nodiscard]] std::optional<double> median_of(const TimedRow& row) const;
-  /// How its model, machine, build or backend differ from the report's, "threads", say; nothing when they do not.
+  /// In what its model, backend, machine or build differ from the report's, "machine processors", say; nothing when
+  /// they do not. Another version of the program is no difference: its speed is what a baseline is compared for.
   [[nodiscard]] std::vector<std::string> differences(const TimingReport& report) const;
 
  private:
