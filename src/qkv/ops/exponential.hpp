@@ -6,9 +6,9 @@
 
 namespace qkv::ops {
 
-/// exp(x) within 2e-7 of it, relatively; 0 below -87.3, where the result is no normal number any more, infinite
-/// above 88.7; NaN stays NaN. Unlike the standard library's it has neither a branch nor a call, so that a loop over it
-/// becomes vector instructions.
+/// exp(x) within 2e-7 of it, relatively; 0 below -87.3, where the result is no normal number any more; infinite above
+/// 88.3, a little before it has to be (88.7), since the power of two then is no number any more; NaN stays NaN. Unlike
+/// the standard library's it has neither a branch nor a call, so that a loop over it becomes vector instructions.
 ///
 /// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) by its Taylor series, whose next term is below 6e-9; 2^n by its bits.
 inline float exponential(float x) {
