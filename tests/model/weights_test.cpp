@@ -1,5 +1,7 @@
 // The same numbers in another dtype, format, alignment or family layout must give the same logits, bit for bit.
 
+#include "qkv/model/weights.hpp"
+
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -124,6 +126,14 @@ TEST_CASE("a published model with and without its prefix is the same", "[model]"
   auto prefixed = bare;
   for (auto& tensor : prefixed.tensors) tensor.name = "transformer." + tensor.name;
   CHECK(published_logits(bare) == published_logits(prefixed));
+}
+
+TEST_CASE("rows in groups lie where their step says", "[model]") {
+  const RowGroups groups{2, 6};  // rows 0 and 1, 6 and 7, 12 and 13, ...
+  const std::vector<std::int64_t> places{0, 1, 6, 7, 12, 13};
+  for (std::size_t row = 0; row < places.size(); ++row)
+    CHECK(groups.place_of(static_cast<std::int64_t>(row)) == places[row]);
+  CHECK(RowGroups{}.place_of(5) == 5);
 }
 
 TEST_CASE("each tensor matters: changing any one changes the logits", "[model]") {

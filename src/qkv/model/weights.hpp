@@ -12,8 +12,9 @@ namespace qkv {
 
 /// Where each learned number is to be found in the files of a model. Nothing here has been read yet.
 
-/// Rows that do not follow each other: row r is number r / group + r % group of the tensor when `step` rows lie from
-/// one group to the next. A fused W_q W_k W_v lies so, head by head. group 0: the rows follow each other.
+/// Rows that do not follow each other: row r is number r / group * step + r % group of the tensor, in which `step` rows
+/// lie from the start of one group to that of the next. A fused W_q W_k W_v lies so, head by head. group 0: the rows
+/// follow each other.
 struct RowGroups {
   std::int64_t group = 0;
   std::int64_t step = 0;
