@@ -20,7 +20,11 @@ class Blocks : public WeightSource {
     }
     tensors_.push_back({"w", DType::q8_0, {n_blocks, 32}, std::as_bytes(std::span(bytes_)), "x.gguf"});
   }
-  [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return tensors_; }
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const override {
+    ++times_asked;
+    return tensors_;
+  }
+  mutable int times_asked = 0;
 
  private:
   std::string bytes_;
@@ -31,10 +35,18 @@ class Blocks : public WeightSource {
 
 TEST_CASE("quantised weights are read number by number", "[model]") {
   ModelFiles files;
-  files.source = std::make_shared<Blocks>();
+  const auto source = std::make_shared<Blocks>();
+  files.source = source;
   files.asked = {{"w", {Blocks::n_blocks, 32}, false}};
   std::int64_t last = 0;
-  const auto checks = check_weights(files, [&](std::int64_t done, std::int64_t) { last = done; });
+  int chunks = 0;
+  const auto checks = check_weights(files, [&](std::int64_t done, std::int64_t total) {
+    last = done;
+    ++chunks;
+    CHECK(total == Blocks::n_blocks * 34);
+  });
+  CHECK(chunks > 10);
+  CHECK(source->times_asked < 5);  // not at every chunk, since a model may have thousands of tensors
   REQUIRE(checks.size() == 1);
   CHECK(checks[0].count == Blocks::n_blocks * 32);
   CHECK(checks[0].not_finite == 32);

@@ -63,6 +63,7 @@ std::vector<TensorCheck> check_weights(const ModelFiles& files,
   std::vector<TensorCheck> checks;
   std::vector<float> numbers(chunk);
   std::int64_t done = 0;
+  const auto total = files.byte_count();
   for (const auto& [name, shape, gain] : asked) {
     const auto& tensor = *find_tensor(*files.source, name);
     const auto width = size_of(tensor.dtype);
@@ -78,7 +79,7 @@ std::vector<TensorCheck> check_weights(const ModelFiles& files,
       const auto size = count / length * width;
       rest = rest.subspan(size);
       done += static_cast<std::int64_t>(size);
-      if (progress) progress(done, files.byte_count());
+      if (progress) progress(done, total);
     }
     sums.finish(check);
   }
