@@ -5,6 +5,7 @@
 #include "qkv/model/family.hpp"
 #include "qkv/model/session.hpp"
 #include "qkv/model/shapes.hpp"
+#include "qkv/model/weight_binder.hpp"
 #include "support/catch.hpp"
 #include "support/loaded.hpp"
 #include "support/refused.hpp"
@@ -19,7 +20,30 @@ std::vector<float> logits_of(const Model& model) {
   return copied(session.forward(std::vector<TokenId>{1, 2, 3, 4}));
 }
 
+/// A model without any weights.
+class Nothing : public WeightSource {
+ public:
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const override { return none_; }
+
+ private:
+  std::vector<StoredTensor> none_;
+};
+
 }  // namespace
+
+TEST_CASE("only gains are asked for as gains, also where one is asked for twice", "[model]") {
+  const Nothing nothing;
+  WeightBinder binder(nothing);
+  const NormConfig norm;
+  (void)binder.norm(weight_and_bias("norm"), norm, 4);
+  (void)binder.vector("vector", 4);
+  (void)binder.norm(weight_and_bias("norm"), norm, 4);
+  REQUIRE(binder.asked().size() == 3);
+  for (const auto& asked : binder.asked()) {
+    CAPTURE(asked.name);
+    CHECK(asked.gain == (asked.name == "norm.weight"));
+  }
+}
 
 TEST_CASE("a random model of any family runs, and one seed gives one model", "[model]") {
   for (const auto& config : {tiny_native().config, tiny_gpt2().config, tiny_llama().config}) {

@@ -53,9 +53,9 @@ LinearRef LinearRef::outputs_in_groups(std::int64_t first, std::int64_t count, c
 
 void WeightBinder::note(std::string problem) { problems_.push_back(std::move(problem)); }
 
-const StoredTensor* WeightBinder::take(const std::string& published, const Shape& shape) {
+const StoredTensor* WeightBinder::take(const std::string& published, const Shape& shape, bool gain) {
   const auto name = source_.name_in_file(published);
-  if (taken_.insert(name).second) asked_.push_back({name, shape, false});
+  if (taken_.insert(name).second) asked_.push_back({name, shape, gain});
   const auto* tensor = find_tensor(source_, name);
   if (tensor == nullptr) {
     note(fmt::format("tensor '{}': expected shape {}, found nothing", name, to_string(shape)));
@@ -69,8 +69,8 @@ const StoredTensor* WeightBinder::take(const std::string& published, const Shape
 }
 
 /// All numbers of a tensor, one after the other.
-VectorRef WeightBinder::numbers(const std::string& name, const Shape& shape) {
-  return {take(name, shape), 0, element_count(shape).value_or(0), {}};
+VectorRef WeightBinder::numbers(const std::string& name, const Shape& shape, bool gain) {
+  return {take(name, shape, gain), 0, element_count(shape).value_or(0), {}};
 }
 
 VectorRef WeightBinder::vector(const std::string& name, std::int64_t count) { return numbers(name, {count}); }
@@ -90,8 +90,7 @@ NormRef WeightBinder::norm(const TensorNames& names, const NormConfig& config, s
 NormRef WeightBinder::norm(const TensorNames& names, const NormConfig& config, const Shape& shape) {
   NormRef norm;
   if (!config.gain) return norm;
-  norm.gain = numbers(names.weight, shape);
-  asked_.back().gain = true;
+  norm.gain = numbers(names.weight, shape, true);
   if (config.bias) norm.bias = numbers(names.bias, shape);
   return norm;
 }

@@ -55,8 +55,8 @@ class WeightBinder {
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
-  [[nodiscard]] VectorRef numbers(const std::string& name, const Shape& shape);
-  const StoredTensor* take(const std::string& published, const Shape& shape);
+  [[nodiscard]] VectorRef numbers(const std::string& name, const Shape& shape, bool gain = false);
+  const StoredTensor* take(const std::string& published, const Shape& shape, bool gain = false);
   void note(std::string problem);
 
   const WeightSource& source_;
