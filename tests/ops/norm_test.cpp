@@ -3,6 +3,7 @@
 #include "qkv/ops/norm.hpp"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -63,20 +64,22 @@ TEST_CASE("rms_norm equals its formula, whatever the width and the size of the n
   check_norm(ops::rms_norm, false);
 }
 
-TEST_CASE("norms without gain and bias are their formula with gain 1", "[ops]") {
+TEST_CASE("norms without a gain are their formula with gain 1, with and without a bias", "[ops]") {
   Numbers numbers(6);
   for (const auto cols : {1, 7, 33, 768})
     for (const bool centred : {false, true})
-      for (const bool in_place : {false, true}) {
-        CAPTURE(cols, centred, in_place);
+      for (const auto& [in_place, with_bias] :
+           {std::pair{false, false}, std::pair{false, true}, std::pair{true, false}, std::pair{true, true}}) {
+        CAPTURE(cols, centred, in_place, with_bias);
+        const auto bias = with_bias ? numbers.many(static_cast<std::size_t>(cols)) : std::vector<float>();
         GuardedMatrix x(3, cols, 2);
         GuardedMatrix y(3, cols, 1);
         x.fill(numbers, 3.0F);
         for (std::int64_t r = 0; r < 3; ++r)
           for (std::int64_t c = 0; c < cols; ++c) y.at(r, c) = x.at(r, c);
         const auto function = centred ? ops::layer_norm : ops::rms_norm;
-        function(in_place ? y.view() : x.view(), {}, {}, 1e-5F, y.view());
-        CHECK(difference(x, {}, {}, 1e-5, centred, y) < 1e-5);
+        function(in_place ? y.view() : x.view(), {}, bias, 1e-5F, y.view());
+        CHECK(difference(x, {}, bias, 1e-5, centred, y) < 1e-5);
         CHECK((x.guards_intact() && y.guards_intact()));
       }
 }

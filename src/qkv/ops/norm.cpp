@@ -7,11 +7,13 @@
 namespace qkv::ops {
 namespace {
 
-/// y = (x - mean) * factor * gain + bias, one row.
+/// y = (x - mean) * factor * gain + bias, one row. An empty gain is 1 everywhere, an empty bias 0.
 void scale_row(std::span<const float> x, float mean, float factor, std::span<const float> gain,
                std::span<const float> bias, std::span<float> y) {
-  if (gain.empty())
+  if (gain.empty() && bias.empty())
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = (x[i] - mean) * factor;
+  else if (gain.empty())
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = (x[i] - mean) * factor + bias[i];
   else if (bias.empty())
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = (x[i] - mean) * factor * gain[i];
   else
