@@ -1,6 +1,8 @@
 // Models in GGUF files: the same as in their families' own files, and refused where something is not understood.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -162,6 +164,20 @@ TEST_CASE("a directory that holds one GGUF file and no config.json is that model
   CHECK(Model::load(directory.path()).format() == "GGUF");
   write_file(directory.path() / "y.gguf", tiny_llama_gguf().bytes());
   check_refused(ErrorCode::model, [&] { (void)Model::load(directory.path()); }, {"config.json"});
+}
+
+TEST_CASE("a file that has lost its name is refused where the model would be called by it", "[model]") {
+  auto gguf = tiny_llama_gguf();
+  gguf.remove("general.name");
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "x.gguf";
+  write_file(path, gguf.bytes());
+  const int file = ::open(path.c_str(), O_RDONLY);
+  REQUIRE(file >= 0);
+  fs::remove(path);
+  const auto still_open = fmt::format("/proc/self/fd/{}", file);
+  check_refused(ErrorCode::model, [&] { (void)Model::load(still_open); }, {still_open, "expected", "name"});
+  ::close(file);
 }
 
 TEST_CASE("a tensor that is missing from a GGUF file is named", "[model]") {

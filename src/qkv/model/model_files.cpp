@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
+#include "qkv/core/error.hpp"
 #include "qkv/model/container.hpp"
 #include "qkv/model/family.hpp"
 
@@ -12,6 +14,17 @@ namespace qkv {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// What the directory or file is really called, not ".", say.
+std::string real_name(const fs::path& path) {
+  std::error_code error;
+  const auto real = fs::canonical(path, error);
+  if (error)
+    throw Error(ErrorCode::model,
+                fmt::format("{}: expected a path that can be followed, for the name of the model, found: {}",
+                            path.string(), error.message()));
+  return real.filename().string();
+}
 
 void add_end_tokens(const std::vector<std::int64_t>& more, Config& config) {
   for (const auto id : more) {
@@ -57,7 +70,7 @@ ModelFiles open_model_files(const fs::path& path, std::span<const std::string> i
   auto config = read_config(family, found.config, ignored_keys);
   if (found.adjust) found.adjust(config);
   add_end_tokens(found.end_tokens, config);
-  if (config.name.empty()) config.name = fs::canonical(path).filename().string();
+  if (config.name.empty()) config.name = real_name(path);
   const auto opened = found.weights();
   auto files = bind_model(family, std::move(config), opened.source, path.string());
   files.path = path;
