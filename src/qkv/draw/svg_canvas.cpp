@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 
+#include "qkv/core/base64.hpp"
 #include "qkv/draw/canvas.hpp"
 
 namespace qkv::draw {
@@ -30,21 +31,6 @@ std::string escaped(std::string_view text) {
         xml += c;
     }
   return xml;
-}
-
-/// RFC 4648, section 4.
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto group = bytes.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < 3; ++i)
-      bits = bits << 8U | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
-    for (std::size_t i = 0; i < 4; ++i) text += i <= group.size() ? digits[bits >> (18 - 6 * i) & 63U] : '=';
-  }
-  return text;
 }
 
 std::string hex(Color color) { return fmt::format("#{:02x}{:02x}{:02x}", color.red, color.green, color.blue); }
@@ -119,7 +105,7 @@ class SvgCanvas : public Canvas {
     append(R"(style="image-rendering:pixelated" xlink:href="data:image/png;base64,)");
     sink_.write(buffer_);
     buffer_.clear();
-    sink_.write(base64(png_bytes(pixels)));
+    sink_.write(to_base64(png_bytes(pixels)));
     append("\"/>\n");
   }
 

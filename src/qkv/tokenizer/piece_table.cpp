@@ -6,19 +6,13 @@
 #include <cmath>
 
 #include "qkv/core/error.hpp"
+#include "qkv/core/hexadecimal.hpp"
 #include "qkv/tokenizer/component.hpp"
 
 namespace qkv::tokenizing {
 namespace {
 
 constexpr auto none = Vocabulary::none;
-
-int hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  return -1;
-}
 
 Vocabulary vocabulary_of(const ScoredPieces& pieces, const std::string& where) {
   if (pieces.size() > static_cast<std::size_t>(max_token_id))

@@ -6,14 +6,7 @@
 namespace qkv {
 namespace {
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::int64_t most_exact_bytes = std::int64_t{4} << 20U;
-
-/// `bits` as characters of six bits each, most significant first.
-void put_characters(std::uint32_t bits, int characters, std::string& text) {
-  for (int shift = 6 * (characters - 1); shift >= 0; shift -= 6)
-    text += alphabet[(bits >> static_cast<unsigned>(shift)) & 63U];
-}
 
 struct Decimal {
   std::uint32_t mantissa;  // as many digits as were asked for
@@ -73,42 +66,14 @@ std::uint32_t html_dec5(float number) {
   return 4 + 90000 * (2 * e + sign) + (decimal.mantissa - 10000);
 }
 
-void Base64::put(unsigned char byte, std::string& text) {
-  bits_ = (bits_ << 8U) | byte;
-  if (++bytes_ < 3) return;
-  put_characters(bits_, 4, text);
-  bits_ = 0;
-  bytes_ = 0;
-}
-
-void Base64::finish(std::string& text) {
-  if (bytes_ == 1) {
-    put_characters(bits_ << 4U, 2, text);
-    text += "==";
-  } else if (bytes_ == 2) {
-    put_characters(bits_ << 2U, 3, text);
-    text += '=';
-  }
-  bits_ = 0;
-  bytes_ = 0;
-}
-
-std::string to_base64(std::string_view bytes) {
-  std::string text;
-  Base64 base64;
-  for (const auto byte : bytes) base64.put(static_cast<unsigned char>(byte), text);
-  base64.finish(text);
-  return text;
-}
-
 void HtmlPacker::append(std::span<const float> numbers, std::string& text) {
   for (const auto number : numbers) {
     switch (code_) {
       case HtmlCode::dec4:
-        put_characters(html_dec4(number), 3, text);
+        put_base64(html_dec4(number), 3, text);
         break;
       case HtmlCode::dec5:
-        put_characters(html_dec5(number), 4, text);
+        put_base64(html_dec5(number), 4, text);
         break;
       case HtmlCode::f32: {
         const auto bits = std::bit_cast<std::uint32_t>(number);

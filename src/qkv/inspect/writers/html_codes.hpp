@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "qkv/core/base64.hpp"
+
 namespace qkv {
 
 /// How the page holds its numbers, always as characters of the base64 alphabet (A-Z a-z 0-9 + /).
@@ -31,20 +33,6 @@ enum class HtmlCode {
 /// the infinities of sign + and -; from 4 on 4 + 90000 (2 e + s) + (m - 10000) for (-1)^s * m * 10^(e - 50),
 /// m = 10000 .. 99999, e = 0 .. 92.
 [[nodiscard]] std::uint32_t html_dec5(float number);
-
-/// Base64 (RFC 4648) of bytes that come one by one.
-class Base64 {
- public:
-  void put(unsigned char byte, std::string& text);
-  /// Writes what is left, padded with '=', and begins anew.
-  void finish(std::string& text);
-
- private:
-  std::uint32_t bits_ = 0;
-  int bytes_ = 0;
-};
-
-[[nodiscard]] std::string to_base64(std::string_view bytes);
 
 /// Packs the numbers of one block after the other.
 class HtmlPacker {
