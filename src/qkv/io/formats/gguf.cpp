@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
 #include "qkv/io/byte_cursor.hpp"
+#include "qkv/io/formats/fail.hpp"
 
 namespace qkv {
 namespace {
@@ -48,10 +48,6 @@ constexpr std::array<std::pair<std::uint32_t, DType>, 18> tensor_types{{{0, DTyp
                                                                         {27, DType::i64},
                                                                         {28, DType::f64},
                                                                         {30, DType::bf16}}};
-
-[[noreturn]] void fail(const std::string& where, const std::string& message) {
-  throw Error(ErrorCode::model, fmt::format("{}: {}", where, message));
-}
 
 std::string shown(std::string_view name) { return escape_controls(name.substr(0, 100)); }
 

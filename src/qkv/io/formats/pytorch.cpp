@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "qkv/core/checked.hpp"
-#include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/io/formats/fail.hpp"
 #include "qkv/io/mapped_file.hpp"
 #include "qkv/io/shard_index.hpp"
 #include "qkv/io/stored_zip.hpp"
@@ -33,10 +33,6 @@ class Pytorch : public WeightSource {
       if (file.holds(tensor.bytes)) release_pages(tensor.bytes);
   }
 };
-
-[[noreturn]] void fail(const std::string& where, const std::string& message) {
-  throw Error(ErrorCode::model, fmt::format("{}: {}", where, message));
-}
 
 /// The strides of numbers that lie in order, for a shape whose product is known to fit.
 Shape strides_in_order(const Shape& shape) {
@@ -172,14 +168,6 @@ class PytorchFile {
   std::size_t ordered_bytes_ = 0;
 };
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
-fs::path single_file(const fs::path& directory) { return directory / "pytorch_model.bin"; }
-fs::path index_file(const fs::path& directory) { return directory / "pytorch_model.bin.index.json"; }
-
 }  // namespace
 
 std::unique_ptr<WeightSource> open_pytorch(const std::vector<fs::path>& files) {
@@ -193,14 +181,8 @@ std::unique_ptr<WeightSource> open_pytorch(const std::vector<fs::path>& files) {
 }
 
 WeightFormat pytorch_format() {
-  return {"PyTorch",
-          [](const fs::path& directory) { return is_there(single_file(directory)) || is_there(index_file(directory)); },
-          [](const fs::path& directory) -> std::unique_ptr<WeightSource> {
-            if (is_there(single_file(directory))) return open_pytorch({single_file(directory)});
-            auto source = open_pytorch(shard_files(index_file(directory)));
-            check_shards(index_file(directory), *source);
-            return source;
-          }};
+  return {"PyTorch", [](const fs::path& directory) { return has_file_or_shards(directory, "pytorch_model.bin"); },
+          [](const fs::path& directory) { return open_file_or_shards(directory, "pytorch_model.bin", open_pytorch); }};
 }
 
 }  // namespace qkv

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "qkv/core/error.hpp"
+#include "qkv/io/formats/fail.hpp"
 #include "qkv/io/json_reader.hpp"
 #include "qkv/io/mapped_file.hpp"
 #include "qkv/io/shard_index.hpp"
@@ -32,10 +32,6 @@ class Safetensors : public WeightSource {
   std::vector<MappedFile> files_;
   std::vector<StoredTensor> tensors_;
 };
-
-[[noreturn]] void fail(const std::string& file, const std::string& message) {
-  throw Error(ErrorCode::model, fmt::format("{}: {}", file, message));
-}
 
 /// The JSON text of the header, its length checked against the file.
 std::string_view header_text(const std::string& file, std::span<const std::byte> bytes) {
@@ -110,16 +106,6 @@ std::vector<StoredTensor> read_file(const std::string& file, std::span<const std
   return tensors;
 }
 
-bool is_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-std::filesystem::path single_file(const std::filesystem::path& directory) { return directory / "model.safetensors"; }
-std::filesystem::path index_file(const std::filesystem::path& directory) {
-  return directory / "model.safetensors.index.json";
-}
-
 }  // namespace
 
 std::unique_ptr<WeightSource> open_safetensors(const std::vector<std::filesystem::path>& files) {
@@ -136,14 +122,9 @@ std::unique_ptr<WeightSource> open_safetensors(const std::vector<std::filesystem
 
 WeightFormat safetensors_format() {
   return {"safetensors",
+          [](const std::filesystem::path& directory) { return has_file_or_shards(directory, "model.safetensors"); },
           [](const std::filesystem::path& directory) {
-            return is_there(single_file(directory)) || is_there(index_file(directory));
-          },
-          [](const std::filesystem::path& directory) -> std::unique_ptr<WeightSource> {
-            if (is_there(single_file(directory))) return open_safetensors({single_file(directory)});
-            auto source = open_safetensors(shard_files(index_file(directory)));
-            check_shards(index_file(directory), *source);
-            return source;
+            return open_file_or_shards(directory, "model.safetensors", open_safetensors);
           }};
 }
 
