@@ -73,6 +73,21 @@ test("a cell that the query may not see is blank, not coloured as zero, and says
   });
 });
 
+test("colours of numbers below zero are blue and above zero red, on light and dark paper", async () => {
+  for (const colorScheme of ["light", "dark"])
+    await withPage("residual", { colorScheme }, async (page) => {
+      const [below, above] = await page.evaluate(() => {
+        const canvas = document.getElementById("legend");
+        const at = (x) => Array.from(canvas.getContext("2d").getImageData(x, 4, 1, 1).data.slice(0, 3));
+        return [at(1), at(canvas.width - 2)];
+      });
+      assert.ok(below[2] > below[0] + 60, `below zero on ${colorScheme} paper: ${below}`);
+      assert.ok(above[0] > above[2] + 60, `above zero on ${colorScheme} paper: ${above}`);
+      await heads(page);
+      await screenshot(page, `residual-${colorScheme}`);
+    });
+});
+
 test("the keyboard moves the cell, and the cell is spoken", async () => {
   await withPage("sentence", {}, async (page, table) => {
     await page.locator("#map").focus();

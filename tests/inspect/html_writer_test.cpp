@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "qkv/core/error.hpp"
+#include "qkv/inspect/color_scale.hpp"
 #include "qkv/inspect/writers/html_codes.hpp"
 #include "qkv/inspect/writers/html_page.hpp"
 #include "support/catch.hpp"
@@ -156,6 +158,20 @@ TEST_CASE("the page holds the visible cells of every head, exactly while they ar
     CHECK(read_f32(element(page, "block-" + std::to_string(block))) == expected);
   }
   CHECK(page.find("id=\"block-6\"") == std::string::npos);
+}
+
+TEST_CASE("the page draws by the curves of the pictures' colours", "[inspect]") {
+  const auto description =
+      nlohmann::json::parse(element(page_of(causal_table("scores", 1, 1, some_tokens(2))), "description"));
+  for (const auto& [name, ramp] : {std::pair<std::string, ColorRamp>{"sequential", sequential_ramp},
+                                   {"negative", negative_ramp},
+                                   {"positive", positive_ramp}}) {
+    CAPTURE(name);
+    const auto& curve = description["ramps"][name];
+    CHECK(curve["lightness"] == nlohmann::json(ramp.lightness));
+    CHECK(curve["hue"] == nlohmann::json(ramp.hue));
+    CHECK(curve["chroma"] == nlohmann::json(ramp.chroma));
+  }
 }
 
 TEST_CASE("masked scores are left out, and their range is that of the visible ones", "[inspect]") {

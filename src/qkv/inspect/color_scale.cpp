@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <ranges>
@@ -14,18 +13,6 @@ namespace qkv {
 namespace {
 
 constexpr std::size_t color_count = 1025;  // odd: a diverging bar has a middle
-
-/// A curve through OKLab from the light end (position 0) to the dark end (position 1): lightness and hue run linearly,
-/// chroma along a parabola through its three values. All of it lies inside sRGB, so no channel is ever clipped.
-struct Ramp {
-  std::array<double, 2> lightness;
-  std::array<double, 2> hue;     // degrees
-  std::array<double, 3> chroma;  // control values of a quadratic Bezier curve
-};
-
-constexpr Ramp sequential_ramp{{0.95, 0.27}, {100, 285}, {0.04, 0.11, 0.085}};  // cream, green, blue, violet
-constexpr Ramp negative_ramp{{0.95, 0.40}, {240, 262}, {0, 0.13, 0.14}};        // grey to blue
-constexpr Ramp positive_ramp{{0.95, 0.40}, {60, 35}, {0, 0.15, 0.12}};          // grey to red
 
 std::uint8_t srgb_channel(double linear) {
   const auto clamped = std::clamp(linear, 0.0, 1.0);
@@ -44,7 +31,7 @@ Color srgb(double lightness, double a, double b) {
           srgb_channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
 }
 
-Color along(const Ramp& ramp, double t) {
+Color along(const ColorRamp& ramp, double t) {
   const auto hue = std::lerp(ramp.hue[0], ramp.hue[1], t) * std::numbers::pi / 180;
   const auto chroma =
       std::lerp(std::lerp(ramp.chroma[0], ramp.chroma[1], t), std::lerp(ramp.chroma[1], ramp.chroma[2], t), t);

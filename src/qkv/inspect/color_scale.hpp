@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,20 @@ struct ScaleTick {
   double position;  // 0 .. 1 along the bar
   std::string label;
 };
+
+/// A curve through OKLab from the light end (position 0) to the dark end (position 1): lightness and hue run linearly,
+/// chroma along a parabola through its three values. All of it lies inside sRGB, so no channel is ever clipped.
+struct ColorRamp {
+  std::array<double, 2> lightness;
+  std::array<double, 2> hue;     // degrees
+  std::array<double, 3> chroma;  // control values of a quadratic Bezier curve
+};
+
+/// The colours of every picture and page: blue is negative, red is positive.
+inline constexpr ColorRamp sequential_ramp{
+    {0.95, 0.27}, {100, 285}, {0.04, 0.11, 0.085}};                                   // cream, green, blue, violet
+inline constexpr ColorRamp negative_ramp{{0.95, 0.40}, {240, 262}, {0, 0.13, 0.14}};  // grey to blue
+inline constexpr ColorRamp positive_ramp{{0.95, 0.40}, {60, 35}, {0, 0.15, 0.12}};    // grey to red
 
 /// What colour a number has. The colours are evenly spaced for the eye: their lightness in OKLab (Ottosson, "A
 /// perceptual color space for image processing", 2020) is a linear function of the position on the bar, and hue and

@@ -21,66 +21,45 @@ function oklchToRgb([lightness, chroma, hue]) {
   );
 }
 
-// Colours along straight lines between stops [lightness, chroma, hue], which are spread evenly.
-function makeRamp(stops, steps = rampSteps) {
+// Colours along a curve from position 0 to 1: lightness and hue run straight, chroma along a parabola.
+function makeRamp({ lightness, hue, chroma }, steps = rampSteps) {
+  const mix = (from, to, share) => from + share * (to - from);
   const ramp = new Uint8ClampedArray(3 * steps);
   for (let step = 0; step < steps; ++step) {
-    const place = (step / (steps - 1)) * (stops.length - 1);
-    const first = Math.min(Math.floor(place), stops.length - 2);
-    const share = place - first;
-    ramp.set(oklchToRgb(stops[first].map((from, index) => from + share * (stops[first + 1][index] - from))), 3 * step);
+    const share = step / (steps - 1);
+    const chromaHere = mix(mix(chroma[0], chroma[1], share), mix(chroma[1], chroma[2], share), share);
+    ramp.set(oklchToRgb([mix(...lightness, share), chromaHere, mix(...hue, share)]), 3 * step);
   }
   return ramp;
 }
 
 // Two ramps that meet in a grey at zero.
 function makeDivergingRamp(negative, positive) {
+  const below = makeRamp(negative, rampSteps / 2);
   const ramp = new Uint8ClampedArray(3 * rampSteps);
-  ramp.set(makeRamp(negative, rampSteps / 2));
+  for (let step = 0; step < rampSteps / 2; ++step)
+    ramp.set(below.subarray(3 * step, 3 * step + 3), 3 * (rampSteps / 2 - 1 - step));
   ramp.set(makeRamp(positive, rampSteps / 2), (3 * rampSteps) / 2);
   return ramp;
 }
 
+// On dark paper the colours run from dark to light: the larger a number, the further from the paper.
+function turnRound({ lightness, hue, chroma }) {
+  return { lightness: lightness.slice().reverse(), hue: hue.slice().reverse(), chroma: chroma.slice().reverse() };
+}
+
+// The same for one side of zero, where a ramp has to begin in a grey all the same.
+function turnRoundFromGrey({ hue, chroma }) {
+  return { lightness: [0.3, 0.82], hue: hue.slice().reverse(), chroma: [0, chroma[1], 0.09] };
+}
+
+// The curves are those of the pictures: blue is negative, red is positive.
+const { sequential, negative, positive } = description.ramps;
 const ramps = {
-  light: {
-    sequential: makeRamp([
-      [0.945, 0.022, 225],
-      [0.71, 0.1, 235],
-      [0.475, 0.15, 258],
-      [0.24, 0.1, 275],
-    ]),
-    diverging: makeDivergingRamp(
-      [
-        [0.4, 0.13, 40],
-        [0.665, 0.13, 52],
-        [0.93, 0.004, 60],
-      ],
-      [
-        [0.93, 0.004, 245],
-        [0.665, 0.11, 245],
-        [0.4, 0.13, 262],
-      ],
-    ),
-  },
+  light: { sequential: makeRamp(sequential), diverging: makeDivergingRamp(negative, positive) },
   dark: {
-    sequential: makeRamp([
-      [0.31, 0.04, 262],
-      [0.5, 0.115, 245],
-      [0.725, 0.12, 200],
-      [0.95, 0.09, 110],
-    ]),
-    diverging: makeDivergingRamp(
-      [
-        [0.86, 0.1, 70],
-        [0.58, 0.13, 48],
-        [0.3, 0.004, 50],
-      ],
-      [
-        [0.3, 0.004, 250],
-        [0.58, 0.12, 250],
-        [0.86, 0.08, 220],
-      ],
-    ),
+    sequential: makeRamp(turnRound(sequential)),
+    diverging: makeDivergingRamp(turnRoundFromGrey(negative), turnRoundFromGrey(positive)),
   },
 };
 

@@ -1,6 +1,7 @@
 #include "qkv/inspect/writers/html_writer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/inspect/color_scale.hpp"
 #include "qkv/inspect/writers/html_codes.hpp"
 #include "qkv/inspect/writers/html_page.hpp"
 
@@ -59,6 +61,16 @@ std::string tokens_json(const std::vector<TokenLabel>& tokens) {
     json += '}';
   }
   return json + "]";
+}
+
+/// The colours that pictures have, as the curves that the page draws them by.
+std::string ramps_json() {
+  const auto ramp_json = [](const ColorRamp& ramp) {
+    return fmt::format(R"({{"lightness":[{}],"hue":[{}],"chroma":[{}]}})", fmt::join(ramp.lightness, ","),
+                       fmt::join(ramp.hue, ","), fmt::join(ramp.chroma, ","));
+  };
+  return fmt::format(R"({{"sequential":{},"negative":{},"positive":{}}})", ramp_json(sequential_ramp),
+                     ramp_json(negative_ramp), ramp_json(positive_ramp));
 }
 
 /// What a page of this table shows, and null where JSON has no number.
@@ -153,8 +165,8 @@ void HtmlWriter::begin(const TableDescription& description) {
   put_json(description.model, json);
   json += R"(,"what":)";
   put_json(description.what, json);
-  json += fmt::format(R"(,"code":"{}","causal":{},"axes":{},"tokens":{}}})", name_of(code), description.causal,
-                      axes_json(description.axes), tokens_json(description.tokens));
+  json += fmt::format(R"(,"code":"{}","causal":{},"axes":{},"tokens":{},"ramps":{}}})", name_of(code),
+                      description.causal, axes_json(description.axes), tokens_json(description.tokens), ramps_json());
   sink_.write(json + "</script>\n");
 }
 
