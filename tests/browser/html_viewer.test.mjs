@@ -88,6 +88,17 @@ test("colours of numbers below zero are blue and above zero red, on light and da
     });
 });
 
+test("the arrow keys move the cell of a page that was only opened", async () => {
+  await withPage("sentence", {}, async (page, table) => {
+    const last = table.tokens.length - 1;
+    await press(page, "Home");
+    await press(page, "ArrowRight");
+    await press(page, "ArrowUp");
+    await assertReadout(page, table, 0, 0, last - 1, 1);
+    assert.equal(await page.evaluate(() => window.scrollY), 0, "the page stays where it is");
+  });
+});
+
 test("the keyboard moves the cell, and the cell is spoken", async () => {
   await withPage("sentence", {}, async (page, table) => {
     await page.locator("#map").focus();

@@ -381,6 +381,7 @@ function start() {
   listen();
   if (table.hasText) chooseToken(state.row);
   draw();
+  map.window.focus({ preventScroll: true }); // the arrow keys move the cell from the first one on
   document.documentElement.dataset.ready = "true";
   setTimeout(readHeadsInTurn, 0, scaleFor);
 }
