@@ -39,6 +39,7 @@ struct GenerateCommand {
   bool json = false;
   bool jsonl = false;
   std::string attention_file;
+  bool force = false;
 };
 
 void add_sampling(CLI::App& command, GenerateCommand& generate) {
@@ -77,12 +78,15 @@ void add_options(CLI::App& command, GenerateCommand& generate) {
       .add_option("--attention", generate.attention_file,
                   "Write the attention weights over prompt and new tokens, one [L, H, n, n] array")
       ->type_name("FILE.npy");
+  command.add_flag("--force", generate.force,
+                   "Let --attention write more than 1 GiB, and over what is no earlier output");
 }
 
 TableOutput attention_output(const GenerateCommand& generate) {
   TableOutput output;
   output.format = "npy";
   output.file = generate.attention_file;
+  output.force = generate.force;
   return output;
 }
 

@@ -11,6 +11,7 @@
 #include "support/catch.hpp"
 #include "support/reference.hpp"
 #include "support/run_program.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace qkv::test {
 namespace {
@@ -217,6 +218,20 @@ TEST_CASE("a full context stops, slides or is refused, as asked", "[cli]") {
   CHECK(slid["stop_reason"] == "length");
   CHECK(slid["ids"].size() == 100);
   CHECK(json::parse(text_of(plus(arguments, {"--on-overflow", "slide", "--cache"})))["ids"] == slid["ids"]);
+}
+
+TEST_CASE("--attention writes over what is no table of numbers only with --force", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto file = (directory.path() / "x.npy").string();
+  write_file(file, "my notes");
+  const std::vector<std::string> arguments{"generate", "-m", stories, "-p", "One day", "-n", "2", "--attention", file};
+  const auto refused = run_program(arguments);
+  CHECK(refused.status == 2);
+  CHECK(refused.out.empty());
+  CHECK(refused.err.find("--force overwrites it") != std::string::npos);
+  CHECK(std::filesystem::file_size(file) == 8);
+  CHECK(run_program(plus(arguments, {"--force"})).status == 0);
+  CHECK(std::filesystem::file_size(file) > 1000);
 }
 
 }  // namespace qkv::test
