@@ -20,9 +20,15 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)), buf
   std::error_code ignored;
   const auto status = std::filesystem::status(path_, ignored);
   if (std::filesystem::is_directory(status)) fail(EISDIR);
-  if (std::filesystem::is_symlink(path_, ignored) && std::filesystem::exists(status))
-    path_ = std::filesystem::canonical(path_, ignored);  // what it points to is replaced, not the link
-  const bool device = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  bool device = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (!device && std::filesystem::is_symlink(path_, ignored) && std::filesystem::exists(status)) {
+    // What it points to is replaced, not the link. That of an open file without a name (/dev/stdout) leads nowhere.
+    const auto target = std::filesystem::canonical(path_, ignored);
+    if (target.empty())
+      device = true;
+    else
+      path_ = target;
+  }
   if (!device) temporary_ = fmt::format("{}.{}.part", path_.string(), ::getpid());
   // x: never into a file that is there already. A device or a pipe has no other name and is written as it is.
   file_ = device ? std::fopen(path_.c_str(), "wb") : std::fopen(temporary_.c_str(), "wbx");
