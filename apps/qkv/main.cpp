@@ -73,10 +73,23 @@ int report(int status, std::string_view message) {
   return status;
 }
 
+/// An empty value is most often a variable that is not set: it must not count as an option that is not given. Only a
+/// text may be empty, and a list of ids, which is refused as a prompt.
+void refuse_empty_values(const CLI::App& app) {
+  for (const auto* option : app.get_options()) {
+    const auto name = option->get_name();
+    if (option->count() == 0 || option->get_type_name() == "TEXT" || name == "--ids") continue;
+    for (const auto& value : option->results())
+      if (value.empty()) throw CLI::ValidationError(name, "expected a value, found an empty one");
+  }
+}
+
 /// What the command line asks for, or nothing when it was answered by itself (--help, --version, an error).
 std::optional<int> parse(Program& program, int argc, const char* const* argv) {
   try {
     program.cli.parse(argc, argv);
+    refuse_empty_values(program.cli);
+    for (const auto* command : program.cli.get_subcommands()) refuse_empty_values(*command);
     if (program.run) return std::nullopt;
     std::string names;
     for (const auto* command : program.cli.get_subcommands({}))

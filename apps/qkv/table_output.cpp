@@ -43,18 +43,25 @@ void TableOutput::add_to(CLI::App& command) {
   std::vector<std::string> names;
   for (const auto& one : output_formats()) names.emplace_back(one.name);
   add_name(command, "--format", format, names, "Output form")->default_str("by the ending of -o, else table");
-  command.add_option("-o,--output", file, "File to write, complete or not at all")->type_name("FILE");
+  command.add_option("-o,--output", file, "File to write, complete or not at all; - for standard output")
+      ->type_name("FILE");
   command.add_flag("--force", force, "Allow more than 1 GiB, and overwriting what is no earlier output");
   command.add_flag("--log", log_scale, "Pictures: a logarithmic colour scale");
 }
 
+bool TableOutput::goes_to_stdout() const { return file.empty() || file == "-" || file == "/dev/stdout"; }
+
+const OutputFormat& TableOutput::chosen_format() const {
+  return find_format(format, goes_to_stdout() ? std::string() : file);
+}
+
 void TableOutput::check() const {
-  const auto& chosen = find_format(format, file);
-  if (!file.empty() && !force) refuse_to_overwrite(file, chosen);
+  const auto& chosen = chosen_format();
+  if (!goes_to_stdout() && !force) refuse_to_overwrite(file, chosen);
 }
 
 void TableOutput::announce(const TableDescription& description) const {
-  const auto& chosen = find_format(format, file);
+  const auto& chosen = chosen_format();
   const auto shape = to_string(description.shape());
   double expected = chosen.bytes_per_number;
   for (const auto& axis : description.axes) expected *= static_cast<double>(axis.extent());
@@ -69,9 +76,9 @@ void TableOutput::announce(const TableDescription& description) const {
 }
 
 void TableOutput::write(const std::function<void(TableWriter&)>& fill) const {
-  const auto& chosen = find_format(format, file);
+  const auto& chosen = chosen_format();
   catch_interrupts();
-  if (file.empty()) {
+  if (goes_to_stdout()) {
     StandardOutput sink;
     const auto writer = chosen.make(sink, {log_scale, log::colors_stdout()});
     InterruptibleWriter interruptible(*writer);

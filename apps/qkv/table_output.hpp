@@ -24,6 +24,10 @@ struct TableOutput {
   void announce(const TableDescription& description) const;
   /// Lets `fill` write to the format's writer; a file appears when it is complete.
   void write(const std::function<void(TableWriter&)>& fill) const;
+
+ private:
+  [[nodiscard]] bool goes_to_stdout() const;
+  [[nodiscard]] const OutputFormat& chosen_format() const;
 };
 
 }  // namespace qkv::app

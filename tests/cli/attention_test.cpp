@@ -285,4 +285,19 @@ TEST_CASE("a head report, and what becomes of the next token without a head", "[
   CHECK(alone["heads"][0]["induction"].is_null());
 }
 
+TEST_CASE("-o takes a pipe, and - for standard output", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto run = [&](const std::string& output, const std::string& after) {
+    return run_program({"-c", "cd " + directory.path().string() + " && " + QKV_PROGRAM + " attention -m " + models +
+                                  "/gpt2-hub --ids 1,2 --layer 0 --head 0 --format csv" + output + after},
+                       {.program = "/bin/bash"});
+  };
+  const auto expected = run("", "").out;
+  CHECK(line_count(expected) == 4);
+  CHECK(run(" -o -", "").out == expected);
+  CHECK(run(" -o /dev/stdout", " | cat").out == expected);
+  CHECK(run(" -o >(cat)", " | cat").out == expected);
+  CHECK(fs::is_empty(directory.path()));
+}
+
 }  // namespace qkv::test

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -178,6 +179,22 @@ TEST_CASE("QKV_MODEL names the model, -m overrides it", "[cli]") {
   const std::vector<std::string> named{"QKV_MODEL=" + tiny};
   CHECK(run_program({"info"}, {.environment = named}).out.find("gpt2-hub") != std::string::npos);
   check_refused_by_program(run_program({"info", "-m", "/nowhere"}, {.environment = named}), 3, {"/nowhere"});
+}
+
+TEST_CASE("an empty value is refused by the option's name", "[cli]") {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> given{
+      {"--output", {"attention", "-p", "x", "-o", ""}},
+      {"--model", {"generate", "-p", "x", "-m", ""}},
+      {"--log-file", {"generate", "-p", "x", "--log-file", ""}},
+      {"--log-file", {"--log-file", "", "generate", "-p", "x"}},
+      {"--lengths", {"time", "--lengths", ""}},
+      {"--threads", {"time", "--threads", ""}},
+      {"--layer", {"attention", "-p", "x", "--layer", ""}},
+      {"--file", {"generate", "-f", ""}},
+      {"--attention", {"generate", "-p", "x", "--attention", ""}},
+      {"--config", {"info", "--config", ""}}};
+  for (const auto& [option, arguments] : given)
+    check_refused_by_program(run_program(arguments), 2, {option + ": ", "found an empty one"});
 }
 
 }  // namespace qkv::test
