@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "info_check.hpp"
@@ -42,10 +43,18 @@ void write_lines(const std::vector<ConfigLine>& lines) {
   for (const auto& [what, value] : lines) write_out(fmt::format("{:<16} {}\n", what, escape_controls(value)));
 }
 
+/// A file of the native form has no header: its shape is the one that the config asks for.
+const Shape& shape_of(const StoredTensor& tensor, const ModelFiles& files) {
+  if (files.source->knows_shapes()) return tensor.shape;
+  const auto asked = std::find_if(files.asked.begin(), files.asked.end(),
+                                  [&](const AskedTensor& one) { return one.name == tensor.name; });
+  return asked == files.asked.end() ? tensor.shape : asked->shape;
+}
+
 std::string tensor_table(const ModelFiles& files) {
   TextTable table({{"tensor"}, {"dtype"}, {"shape"}, {"bytes", true}});
   for (const auto& tensor : files.source->tensors())
-    table.add({escape_controls(tensor.name), std::string(name_of(tensor.dtype)), to_string(tensor.shape),
+    table.add({escape_controls(tensor.name), std::string(name_of(tensor.dtype)), to_string(shape_of(tensor, files)),
                fmt::format("{}", tensor.bytes.size())});
   return table.text();
 }
@@ -61,7 +70,7 @@ OrderedJson to_json(const ModelFiles& files, const std::optional<Tokenizer>& tok
   for (const auto& tensor : files.source->tensors())
     list.push_back({{"name", tensor.name},
                     {"dtype", name_of(tensor.dtype)},
-                    {"shape", tensor.shape},
+                    {"shape", shape_of(tensor, files)},
                     {"bytes", tensor.bytes.size()}});
   return object;
 }

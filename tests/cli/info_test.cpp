@@ -71,4 +71,20 @@ TEST_CASE("info --config goes as far as a config goes", "[cli]") {
   CHECK(run_program({"info", "--config", config, "--check"}).status == 2);
 }
 
+TEST_CASE("info --tensors gives the shapes of a model whose files have no header", "[cli]") {
+  const auto table = run_program({"info", "--tensors"}).out;
+  CHECK(table.find("f32    [2048, 128]") != std::string::npos);
+  const auto object = json::parse(run_program({"info", "--tensors", "--json"}).out);
+  const auto tensors = object["tensors"];
+  std::int64_t parameters = 0;
+  for (const auto& tensor : tensors) {
+    std::int64_t count = 1;
+    for (const auto& extent : tensor["shape"]) count *= extent.get<std::int64_t>();
+    CHECK(count * 4 == tensor["bytes"]);
+    parameters += count;
+    if (tensor["name"] == "embedding.tokens") CHECK(tensor["shape"] == json::array({2048, 128}));
+  }
+  CHECK(parameters == object["parameters"]);
+}
+
 }  // namespace qkv::test
