@@ -1,13 +1,17 @@
 #include "log.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "qkv/core/error.hpp"
@@ -55,6 +59,15 @@ std::shared_ptr<spdlog::logger> make_logger(const Options& options) {
   return logger;
 }
 
+/// The log would make the directories that are missing in a name that is misspelt.
+void require_writable(const std::string& file) {
+  auto* opened = std::fopen(file.c_str(), "ab");
+  if (opened == nullptr)
+    throw Error(ErrorCode::failed,
+                fmt::format("{}: the log file cannot be written: {}", file, std::generic_category().message(errno)));
+  std::fclose(opened);
+}
+
 struct State {
   Options options;
   std::shared_ptr<spdlog::logger> logger = make_logger({});
@@ -68,6 +81,7 @@ State& state() {
 }  // namespace
 
 void configure(const Options& options) {
+  if (!options.file.empty()) require_writable(options.file);
   try {
     state() = {options, make_logger(options)};
   } catch (const spdlog::spdlog_ex& e) {

@@ -137,6 +137,10 @@ TEST_CASE("global options work before and after the command", "[cli]") {
   CHECK(std::filesystem::file_size(log) > 0);
   check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", "/dev/null/log"}), 1,
                            {"/dev/null/log"});
+  const auto missing = directory.path() / "missing";
+  check_refused_by_program(run_program({"generate", "--ids", "1", "--log-file", (missing / "log").string()}), 1,
+                           {(missing / "log").string(), "No such file"});
+  CHECK_FALSE(std::filesystem::exists(missing));
 }
 
 TEST_CASE("an id that is not there is refused even where it would slide out of sight", "[cli]") {
