@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "log.hpp"
+
 namespace qkv::app {
 
 ProgressLine::~ProgressLine() {
@@ -18,6 +20,7 @@ bool ProgressLine::is_due() const {
 }
 
 void ProgressLine::show(std::string_view text) {
+  if (!log::shows_progress()) return;
   last_ = Clock::now();
   shown_ = true;
   fmt::print(stderr, "\r{}\033[K", text);

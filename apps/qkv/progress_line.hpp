@@ -6,7 +6,7 @@
 namespace qkv::app {
 
 /// A line on stderr that is overwritten as work goes on, once it has taken long enough to wonder. It is gone at the
-/// end. Only for where log::shows_progress().
+/// end. Nothing is shown where log::shows_progress() says no.
 class ProgressLine {
  public:
   ProgressLine() = default;
@@ -16,6 +16,7 @@ class ProgressLine {
 
   /// Whether a line shown now would be read: it is not too early, and the last one stood for a moment.
   [[nodiscard]] bool is_due() const;
+  /// Shows the text, but not where no such line belongs.
   void show(std::string_view text);
 
  private:

@@ -187,4 +187,16 @@ TEST_CASE("Ctrl-C reports what is there", "[cli]") {
   CHECK(has(run.err, "partial"));
 }
 
+TEST_CASE("a line of progress goes to a terminal only", "[cli]") {
+  const auto run = run_program({"time", "-q", "--shape", "nursery", "--lengths", "2", "-r", "5", "--mode", "cached",
+                                "--precision", "bf16", "--accuracy"});
+  if (run.status == 2) {
+    WARN("skipped: no backend that is built in offers bf16");
+    return;
+  }
+  CHECK(run.status == 0);
+  CHECK_FALSE(has(run.err, "\r"));
+  CHECK_FALSE(has(run.err, "\x1b"));
+}
+
 }  // namespace qkv::test
