@@ -116,6 +116,7 @@ std::vector<int> chosen_threads(const TimeCommand& time) {
 }
 
 std::vector<Mode> chosen_modes(const std::string& text) {
+  if (text == "both") return {Mode::recompute, Mode::cached};
   std::vector<Mode> modes;
   for (std::size_t at = 0; at <= text.size();) {
     const auto comma = std::min(text.find(',', at), text.size());

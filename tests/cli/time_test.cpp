@@ -79,6 +79,7 @@ TEST_CASE("every form of time holds the same medians", "[cli]") {
 
   const auto lines = time_tiny({"--format", "jsonl"});
   CHECK(line_count(lines.out) == 7);
+  CHECK(line_count(time_tiny({"--format", "jsonl", "--mode", "both"}).out) == 7);
   std::istringstream stream(lines.out);
   for (std::string line; std::getline(stream, line);) CHECK(json::parse(line).is_object());
 
@@ -167,7 +168,7 @@ TEST_CASE("what makes no sense is refused before anything is opened", "[cli]") {
   refused({"--lengths", "8-4+1"}, "--lengths");
   refused({"--threads", "0"}, "--threads");
   refused({"--threads", "2000"}, "--threads");
-  refused({"--mode", "both"}, "--mode");
+  refused({"--mode", "recompute,both"}, "--mode");
   refused({"--mode", "cached,cached"}, "--mode");
   refused({"-r", "0"}, "--repetitions");
   refused({"--plot", "x.txt"}, "--plot");
