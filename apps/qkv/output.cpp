@@ -35,14 +35,6 @@ void write_out_now(std::string_view bytes) {
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
-void put_text(OrderedJson& object, const std::string& key, std::string_view text) {
-  object[key] = replace_invalid_utf8(text);
-  if (is_valid_utf8(text)) return;
-  std::string hex;
-  for (const auto byte : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  object[key + "_hex"] = hex;
-}
-
 OrderedJson tokens_json(std::span<const TokenLabel> tokens) {
   auto list = OrderedJson::array();
   for (const auto& token : tokens) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qkv/inspect/table.hpp"
+#include "qkv/inspect/writers/json_text.hpp"
 
 namespace qkv::app {
 
@@ -17,10 +18,6 @@ void write_out_now(std::string_view bytes);
 [[nodiscard]] bool stdout_is_terminal();
 
 using OrderedJson = nlohmann::ordered_json;
-
-/// Puts text under `key`. JSON is UTF-8: bytes that are not become U+FFFD, and all bytes stand in hexadecimal beside it
-/// under `key`_hex.
-void put_text(OrderedJson& object, const std::string& key, std::string_view text);
 
 /// [{"id", "text"}], one entry a token.
 [[nodiscard]] OrderedJson tokens_json(std::span<const TokenLabel> tokens);

@@ -300,4 +300,19 @@ TEST_CASE("-o takes a pipe, and - for standard output", "[cli]") {
   CHECK(fs::is_empty(directory.path()));
 }
 
+TEST_CASE("tokens that are single bytes can be told apart in json and csv", "[cli]") {
+  const std::vector<std::string> arguments{"attention", "-p", "a\xE6\xE7", "--layer", "0", "--head", "0", "--format"};
+  auto with = arguments;
+  with.emplace_back("json");
+  const auto tokens = json::parse(run_program(with).out)["tokens"];
+  REQUIRE(tokens.size() >= 3);
+  CHECK(tokens[tokens.size() - 2]["text_hex"] == "e6");
+  CHECK(tokens[tokens.size() - 1]["text_hex"] == "e7");
+  CHECK(tokens[tokens.size() - 1]["text"] == "\xEF\xBF\xBD");
+  CHECK_FALSE(tokens[0].contains("text_hex"));
+  with.back() = "csv";
+  const auto csv = run_program(with).out;
+  CHECK(csv.find(",\\xE7,\\xE6,") != std::string::npos);
+}
+
 }  // namespace qkv::test

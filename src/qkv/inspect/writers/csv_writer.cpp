@@ -70,9 +70,13 @@ class CsvWriter : public TableWriter {
 }  // namespace
 
 std::string csv_field(std::string_view bytes) {
-  auto text = replace_invalid_utf8(bytes);
-  for (auto at = text.find('\0'); at != std::string::npos; at = text.find('\0', at))
-    text.replace(at, 1, "\xEF\xBF\xBD");
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto step = utf8_next(bytes, at);
+    const auto character = bytes.substr(at, step.length);
+    text += step.codepoint <= 0 ? escape_controls(character) : std::string(character);
+    at += step.length;
+  }
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const auto c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

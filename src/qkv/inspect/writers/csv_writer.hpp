@@ -14,8 +14,8 @@ namespace qkv {
 /// each axis, the token, and the value. A number reads back as the same f32; NaN is empty.
 [[nodiscard]] std::unique_ptr<TableWriter> csv_writer(Sink& sink);
 
-/// A field: in quotes where it must be. NUL and bytes that are no character become U+FFFD, since readers stumble on
-/// them.
+/// A field: in quotes where it must be. NUL and bytes that are no character are written as \xHH, since readers stumble
+/// on them.
 [[nodiscard]] std::string csv_field(std::string_view bytes);
 
 }  // namespace qkv

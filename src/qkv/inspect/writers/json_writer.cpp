@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "qkv/core/utf8.hpp"
+#include "qkv/inspect/writers/json_text.hpp"
 #include "qkv/inspect/writers/row_index.hpp"
 
 namespace qkv {
@@ -18,14 +19,17 @@ using nlohmann::ordered_json;
 
 /// Everything but the values.
 ordered_json head_of(const TableDescription& description) {
-  ordered_json object{{"schema", "qkv.attention/1"},
-                      {"model", replace_invalid_utf8(description.model)},
-                      {"what", description.what},
-                      {"axes", ordered_json::array()},
-                      {"tokens", ordered_json::array()}};
+  ordered_json object{{"schema", "qkv.attention/1"}};
+  put_text(object, "model", description.model);
+  object["what"] = description.what;
+  object["axes"] = ordered_json::array();
+  object["tokens"] = ordered_json::array();
   for (const auto& axis : description.axes) object["axes"].push_back(axis.name);
-  for (const auto& token : description.tokens)
-    object["tokens"].push_back({{"id", token.id}, {"text", replace_invalid_utf8(token.text)}});
+  for (const auto& token : description.tokens) {
+    ordered_json one{{"id", token.id}};
+    put_text(one, "text", token.text);
+    object["tokens"].push_back(std::move(one));
+  }
   for (const auto* name : {"layer", "head"})
     if (const auto* axis = description.find_axis(name)) object[std::string(name) + "s"] = axis->values;
   object["shape"] = description.shape();
