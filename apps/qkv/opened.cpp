@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "qkv/model/container.hpp"
 #include "qkv/model/session.hpp"
 
 namespace qkv::app {
@@ -18,6 +19,7 @@ std::vector<TokenLabel> Opened::labels(std::span<const TokenId> ids) const {
 }
 
 Opened open(const ModelOptions& model_options, const PromptOptions& prompt_options) {
+  require_container(model_options.path());  // else the tokenizer would be the first that is missed
   auto tokenizer = prompt_options.open_tokenizer(model_options.path());
   auto model = model_options.load();
   auto prompt = prompt_options.read_ids(tokenizer ? &*tokenizer : nullptr, model.config().bos);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/gguf_file.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tiny_model.hpp"
@@ -89,6 +90,34 @@ TEST_CASE("a model that cannot be used ends with 3", "[cli]") {
   write_file(directory.path() / "model.safetensors", whole.substr(0, whole.size() - 100));
   check_refused_by_program(run_program({"info", "-m", directory.path().string()}), 3,
                            {"model.safetensors", "cut short"});
+}
+
+TEST_CASE("what is no model is refused by what it is", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto& root = directory.path();
+  const auto refused = [](const std::filesystem::path& path, const std::string& found) {
+    for (const auto* command : {"generate", "info", "attention"}) {
+      std::vector<std::string> arguments{command, "-m", path.string()};
+      if (command != std::string("info")) arguments.insert(arguments.end(), {"-p", "x"});
+      check_refused_by_program(run_program(arguments), 3,
+                               {path.string() + ": expected a model directory (with config.json)",
+                                "in one file (GGUF, llama2.c), found " + found});
+    }
+  };
+  refused(tiny + "/model.safetensors", "safetensors, which holds weights alone; the directory that it is in may be");
+  refused(tiny + "/config.json", "JSON; the directory that it is in may be a model");
+  write_file(root / "x.png", "\x89PNG\r\n\x1a\n");
+  write_file(root / "x.txt", "Once upon a time");
+  write_file(root / "x.model", std::string("\0\xff\xfe", 3));
+  write_file(root / "empty", "");
+  refused(root / "x.png", "a PNG picture");
+  refused(root / "x.txt", "a file of text");
+  refused(root / "x.model", "a file of another kind");
+  refused(root / "empty", "an empty file");
+  refused(root, "no config.json in it");
+  write_file(root / "a.gguf", tiny_llama_gguf().bytes());
+  write_file(root / "b.gguf", tiny_llama_gguf().bytes());
+  refused(root, "no config.json but 2 models in it; name one of them: a.gguf, b.gguf");
 }
 
 TEST_CASE("an input that is refused ends with 4", "[cli]") {

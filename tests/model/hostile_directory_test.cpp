@@ -35,7 +35,8 @@ TEST_CASE("what is no directory is refused", "[model]") {
 
 TEST_CASE("a directory without config.json is refused", "[model]") {
   const TemporaryDirectory directory;
-  check_load_refused(directory.path(), {(directory.path() / "config.json").string(), "No such file"});
+  check_load_refused(directory.path(), {directory.path().string(), "expected a model directory (with config.json)",
+                                        "found no config.json in it"});
 }
 
 TEST_CASE("a config.json that is no JSON object is refused", "[model]") {

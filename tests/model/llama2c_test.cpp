@@ -247,13 +247,16 @@ TEST_CASE("a file that is no model says so, and where one may be", "[model]") {
   const TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
   write_file(path, "x");
-  check_refused(ErrorCode::model, [&] { (void)Model::load(path); },
-                {path.string(), "expected a model directory or file", "GGUF", "llama2.c", "of another kind"});
+  check_refused(
+      ErrorCode::model, [&] { (void)Model::load(path); },
+      {path.string(), "expected a model directory (with config.json)", "(GGUF, llama2.c)", "found a file of text"});
   write_file(directory.path() / "config.json", "{}");
-  check_refused(ErrorCode::model, [&] { (void)Model::load(path); }, {"the directory it is in may be one"});
-  for (const auto* begin : {"PK\3\4 and so on", "\x80\2\x8A\n and so on", ""}) {
+  check_refused(ErrorCode::model, [&] { (void)Model::load(path); }, {"the directory that it is in may be a model"});
+  for (const auto& [begin, kind] : {std::pair{"PK\3\4 and so on", "a zip archive"},
+                                    {"\x80\2\x8A\n and so on", "a file of another kind"},
+                                    {"", "an empty file"}}) {
     write_file(directory.path() / "x.bin", begin);
-    check_refused(ErrorCode::model, [&] { (void)Model::load(directory.path() / "x.bin"); }, {"of another kind"});
+    check_refused(ErrorCode::model, [&] { (void)Model::load(directory.path() / "x.bin"); }, {kind});
   }
 }
 

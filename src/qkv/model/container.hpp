@@ -38,6 +38,9 @@ struct Container {
 /// Throws Error{model} naming what was expected when there is nothing at `path`, or nothing that is a model.
 [[nodiscard]] ContainerFiles open_container(const std::filesystem::path& path);
 
+/// The same without opening anything.
+void require_container(const std::filesystem::path& path);
+
 /// Where to look for the tokenizer of a model; the path itself where nobody knows better.
 [[nodiscard]] std::filesystem::path tokenizer_path(const std::filesystem::path& model);
 

@@ -24,7 +24,7 @@ Container directory_container() {
   return {"directory",
           [](const fs::path& path) {
             std::error_code ignored;
-            return fs::is_directory(path, ignored);
+            return fs::exists(path / "config.json", ignored);
           },
           open, [](const fs::path& path) { return path; }};
 }
