@@ -109,6 +109,7 @@ int run(const AttentionCommand& attention) {
     throw Error(ErrorCode::usage, "--what similarity: expected neither --layer nor --head, found one");
   if (!is_similarity) request.place = place_from_name(attention.what).value_or(Place::weights);
   attention.output.check();
+  attention.prompt.check_ids_alone();
 
   const auto opened = open(attention.model, attention.prompt);
   const auto& config = opened.model.config();

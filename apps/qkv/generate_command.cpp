@@ -110,6 +110,7 @@ void write_attention(const GenerateCommand& generate, Session& session, const Op
 
 /// What one command line could still get wrong, before anything is opened.
 void check(const GenerateCommand& generate) {
+  generate.prompt.check_ids_alone(!generate.stops.empty());
   for (const auto& stop : generate.stops)
     if (stop.empty()) throw Error(ErrorCode::usage, "--stop: expected a text, found an empty one");
   if (!generate.attention_file.empty()) {

@@ -111,6 +111,7 @@ OrderedJson json(const std::vector<HeadMetrics>& heads, const Opened& opened) {
 }
 
 int run(const HeadsCommand& command) {
+  command.prompt.check_ids_alone();
   const auto opened = open(command.model, command.prompt);
   Session session(opened.model, static_cast<int>(command.model.threads));
   const auto effect = command.ablation.measure(opened, session.threads());

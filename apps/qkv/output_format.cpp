@@ -61,25 +61,25 @@ bool is_csv(std::string_view begin) {
 }
 
 constexpr std::array<OutputFormat, 9> formats{{
-    {"table", is_table, 12.0,
+    {"table", is_table, false, 12.0,
      [](Sink& sink, const WriterOptions& options) {
        return text_writer(sink, {terminal_width(), options.color});
      }},
-    {"csv", is_csv, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
-    {"json", [](std::string_view begin) { return begins_with(begin, "{\"schema\":\"qkv."); }, 13.0,
+    {"csv", is_csv, false, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
+    {"json", [](std::string_view begin) { return begins_with(begin, "{\"schema\":\"qkv."); }, false, 13.0,
      [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
-    {"npy", [](std::string_view begin) { return begins_with(begin, "\x93NUMPY"); }, 4.0,
+    {"npy", [](std::string_view begin) { return begins_with(begin, "\x93NUMPY"); }, false, 4.0,
      [](Sink& sink, const WriterOptions&) { return npy_writer(sink); }},
     {"safetensors",
      [](std::string_view begin) {
        return begin.size() > 8 && begins_with(begin.substr(8), "{\"__metadata__\":{\"model\":");
      },
-     4.0, [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
-    {"png", [](std::string_view begin) { return begins_with(begin, "\x89PNG"); }, 0.0,
+     false, 4.0, [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
+    {"png", [](std::string_view begin) { return begins_with(begin, "\x89PNG"); }, true, 0.0,
      make_picture<PictureFormat::png>},
-    {"svg", is_svg, 0.0, make_picture<PictureFormat::svg>},
-    {"pdf", [](std::string_view begin) { return begins_with(begin, "%PDF"); }, 0.0, make_picture<PictureFormat::pdf>},
-    {"html", [](std::string_view begin) { return begins_with(begin, "<!doctype html>"); }, 2.7,
+    {"svg", is_svg, true, 0.0, make_picture<PictureFormat::svg>},
+    {"pdf", [](std::string_view begin) { return begins_with(begin, "%PDF"); }, true, 0.0, make_picture<PictureFormat::pdf>},
+    {"html", [](std::string_view begin) { return begins_with(begin, "<!doctype html>"); }, false, 2.7,
      [](Sink& sink, const WriterOptions&) { return html_writer(sink); }},
 }};
 

@@ -69,6 +69,18 @@ std::optional<Tokenizer> PromptOptions::open_tokenizer(const std::filesystem::pa
 
 bool PromptOptions::has_ids() const { return ids_option_->count() > 0; }
 
+void PromptOptions::check_ids_alone(bool has_more_text) const {
+  if (!has_ids()) return;
+  const auto* about_text = bos == Bos::yes            ? "--bos yes"
+                           : special                  ? "--special"
+                           : escape && !has_more_text ? "--escape"
+                                                      : nullptr;
+  if (about_text != nullptr)
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("--ids: expected no {} beside it, which is about how a text is read, found both", about_text));
+}
+
 std::string PromptOptions::read_text() const {
   const bool given = text_option_->count() > 0 || !file.empty();
   if (!given && stdin_is_terminal())

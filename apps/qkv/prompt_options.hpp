@@ -29,6 +29,9 @@ struct PromptOptions {
   [[nodiscard]] std::optional<Tokenizer> open_tokenizer(const std::filesystem::path& model) const;
   /// Whether the prompt is given as token ids.
   [[nodiscard]] bool has_ids() const;
+  /// Throws Error{usage} where --ids stands beside an option about text, which would mean nothing. With `has_more_text`
+  /// other options hold texts that --escape is for.
+  void check_ids_alone(bool has_more_text = false) const;
   /// The prompt's bytes: -p, -f, or standard input when it is not a terminal. Throws Error{usage} when there is none.
   [[nodiscard]] std::string read_text() const;
   /// Texts of other options, with the same escapes read where --escape says so.

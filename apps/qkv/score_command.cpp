@@ -69,6 +69,7 @@ ScoreTotals score(const ScoreCommand& command, const Opened& opened, std::int64_
 }
 
 int run(const ScoreCommand& command) {
+  command.prompt.check_ids_alone();
   const auto heads = command.ablation.heads();
   const auto opened = open(command.model, command.prompt);
   const auto windows = resolve_windows(command.windows, opened.model.config());

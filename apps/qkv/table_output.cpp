@@ -57,6 +57,9 @@ const OutputFormat& TableOutput::chosen_format() const {
 
 void TableOutput::check() const {
   const auto& chosen = chosen_format();
+  if (log_scale && !chosen.is_picture)
+    throw Error(ErrorCode::usage,
+                fmt::format("--log: expected a picture (png, svg or pdf) with it, found {}", chosen.name));
   if (!goes_to_stdout() && !force) refuse_to_overwrite(file, chosen);
 }
 

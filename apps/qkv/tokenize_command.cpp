@@ -128,6 +128,7 @@ int run(const TokenizeCommand& tokenize) {
   if (!tokenize.decode && !tokenize.ids.empty())
     throw Error(ErrorCode::usage,
                 fmt::format("tokenize: expected the text with -p, found '{}'; ids go with --decode", tokenize.ids[0]));
+  if (!tokenize.decode) tokenize.prompt.check_ids_alone();
   const auto tokenizer = open_tokenizer(tokenize);
   const auto bos = tokenize.decode ? std::nullopt : find_bos(tokenize, tokenizer);
   if (tokenize.lines) {
@@ -152,9 +153,10 @@ void add_tokenize_command(Program& program) {
   auto tokenize = std::make_shared<TokenizeCommand>();
   tokenize->model.add_model_to(*command);
   tokenize->prompt.add_to(*command);
-  add_name(*command, "--format", tokenize->format, {"table", "json", "ids"}, "Output");
+  auto* format = add_name(*command, "--format", tokenize->format, {"table", "json", "ids"}, "Output");
   command->add_flag("--decode", tokenize->decode, "The other way: ids from the arguments or standard input to bytes");
-  command->add_flag("--lines", tokenize->lines, "One JSON string a line in, one JSON object a line out");
+  command->add_flag("--lines", tokenize->lines, "One JSON string a line in, one JSON object a line out")
+      ->excludes(format);
   command->add_option("ids", tokenize->ids, "Ids for --decode");
   command->callback([&program, tokenize] { program.run = [tokenize] { return run(*tokenize); }; });
 }

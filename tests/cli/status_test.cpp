@@ -230,4 +230,19 @@ TEST_CASE("an empty value is refused by the option's name", "[cli]") {
     check_refused_by_program(run_program(arguments), 2, {option + ": ", "found an empty one"});
 }
 
+TEST_CASE("options that would mean nothing beside each other are refused", "[cli]") {
+  for (const auto* format : {"table", "csv", "json", "npy", "safetensors", "html"})
+    check_refused_by_program(run_program({"attention", "-p", "x", "--log", "--format", format}), 2,
+                             {"--log", "png, svg or pdf", std::string("found ") + format});
+  check_refused_by_program(run_program({"tokenize", "--lines", "--format", "ids"}), 2, {"--lines", "--format"});
+  for (const auto* command : {"generate", "attention", "heads", "score", "tokenize"}) {
+    check_refused_by_program(run_program({command, "--ids", "5,7", "--bos", "yes"}), 2, {"--ids", "--bos yes"});
+    check_refused_by_program(run_program({command, "--ids", "5,7", "--special"}), 2, {"--ids", "--special"});
+    check_refused_by_program(run_program({command, "--ids", "5,7", "--escape"}), 2, {"--ids", "--escape"});
+  }
+  CHECK(run_program({"generate", "--ids", "5,7", "-n", "1", "--bos", "no"}).status == 0);
+  CHECK(run_program({"generate", "--ids", "5,7", "-n", "1", "--escape", "--stop", "\\n"}).status == 0);
+  CHECK(run_program({"tokenize", "--decode", "--ids", "5,7", "--special"}).status == 0);
+}
+
 }  // namespace qkv::test
