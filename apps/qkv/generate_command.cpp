@@ -66,9 +66,10 @@ void add_options(CLI::App& command, GenerateCommand& generate) {
   command.add_flag("--ignore-eos", options.ignore_eos, "Go on after an end token");
   command.add_flag("--echo", generate.echo, "Write the prompt too");
   command.add_flag("--cache", options.cache, "Keep keys and values instead of recomputing all at each step; same text");
-  add_choice<Overflow>(command, "--on-overflow", options.overflow,
-                       {{"stop", Overflow::stop}, {"slide", Overflow::slide}, {"error", Overflow::error}},
-                       "When the context is full");
+  add_choice<Overflow>(
+      command, "--on-overflow", options.overflow,
+      {{"stop", Overflow::stop}, {"slide", Overflow::slide}, {"error", Overflow::error}},
+      "When the context is full: end; go on with the begin token and the last half; refuse beforehand");
   add_integer(command, "--logprobs", generate.logprobs, 0, most_tokens,
               "With --json or --jsonl: the K likeliest of each step");
   auto* json = command.add_flag("--json", generate.json, "One JSON object at the end");
@@ -96,10 +97,11 @@ void write_attention(const GenerateCommand& generate, Session& session, const Op
   auto ids = opened.prompt;
   ids.insert(ids.end(), new_ids.begin(), new_ids.end());
   const auto& config = opened.model.config();
+  if (static_cast<std::int64_t>(ids.size()) == config.n_ctx + 1) {  // the last one was chosen, and never run
+    log::warn(fmt::format("--attention: the last token is left out, since the model's context holds {}", config.n_ctx));
+    ids.pop_back();
+  }
   const auto n = static_cast<std::int64_t>(ids.size());
-  if (n > config.n_ctx)
-    throw Error(ErrorCode::input, fmt::format("--attention: expected at most {} tokens (the model's context), found {}",
-                                              config.n_ctx, n));
   const auto request = resolve({}, config);
   const TableDescription description{opened.model.name(), "weights", axes_of(request, config, n), opened.labels(ids),
                                      true};
@@ -121,6 +123,23 @@ void check(const GenerateCommand& generate) {
   }
   if (generate.logprobs > 0 && !generate.json && !generate.jsonl)
     throw Error(ErrorCode::usage, "--logprobs: expected --json or --jsonl with it, found neither");
+}
+
+/// What is known about the room in the context before anything is run.
+void check_room(const GenerateCommand& generate, const Opened& opened) {
+  const auto& config = opened.model.config();
+  if (generate.options.overflow != Overflow::slide) return;
+  const auto length = static_cast<std::int64_t>(opened.prompt.size());
+  if (!generate.attention_file.empty() && generate.options.max_new_tokens > config.n_ctx - length)
+    throw Error(ErrorCode::input, fmt::format("--attention: expected a text that fits the model's context of {} "
+                                              "(a smaller -n, or --on-overflow stop), found {} tokens and up to {} new "
+                                              "ones",
+                                              config.n_ctx, length, generate.options.max_new_tokens));
+  if (const auto forgotten = forgotten_by_slide(config, opened.prompt); forgotten > 0)
+    log::warn(
+        fmt::format("prompt: {} of {} tokens are left out, since the model's context holds {} "
+                    "(--on-overflow slide)",
+                    forgotten, length, config.n_ctx));
 }
 
 std::unique_ptr<GenerateOutput> make_output(const GenerateCommand& generate, const Tokenizer* tokenizer) {
@@ -174,6 +193,7 @@ int run(GenerateCommand& generate) {
   check(generate);
   const auto begun = Clock::now();
   const auto opened = open(generate.model, generate.prompt);
+  check_room(generate, opened);
   const auto* vocabulary = opened.vocabulary();
   if (vocabulary == nullptr && !generate.stops.empty())
     throw Error(ErrorCode::model, "tokenizer: expected one for --stop, found none in the model directory");

@@ -220,6 +220,34 @@ TEST_CASE("a full context stops, slides or is refused, as asked", "[cli]") {
   CHECK(json::parse(text_of(plus(arguments, {"--on-overflow", "slide", "--cache"})))["ids"] == slid["ids"]);
 }
 
+TEST_CASE("a prompt that slides out of the context is not cut without a word", "[cli]") {
+  std::string ids = "1";
+  for (int id = 2; id <= 70; ++id) ids += "," + std::to_string(id);
+  const auto run = run_program({"generate", "-m", data + "/models/llama-tied", "--ids", ids, "-n", "2", "-q",
+                                "--ignore-eos", "--on-overflow", "slide"});
+  CHECK(run.status == 0);
+  CHECK(run.err.rfind("qkv: warning: prompt: 37 of 70 tokens are left out", 0) == 0);  // kept: 1, and the last 32
+  CHECK(line_count(run.err) == 1);
+}
+
+TEST_CASE("a table that cannot fit the context is refused before anything is generated", "[cli]") {
+  const TemporaryDirectory directory;
+  const auto file = (directory.path() / "x.npy").string();
+  const std::vector<std::string> arguments{
+      "generate", "-m", data + "/models/llama-tied", "--ids", "1,5,9", "--ignore-eos", "--attention", file, "-n"};
+  const auto slid = run_program(plus(arguments, {"62", "--on-overflow", "slide"}));
+  CHECK(slid.status == 4);
+  CHECK(slid.out.empty());
+  CHECK(slid.err.find("--attention: ") != std::string::npos);
+  CHECK(slid.err.find("3 tokens and up to 62 new ones") != std::string::npos);
+  CHECK(run_program(plus(arguments, {"61", "--on-overflow", "slide"})).status == 0);
+  // The last token that fits is chosen and not run: it has no row.
+  const auto stopped = run_program(plus(arguments, {"100"}));
+  CHECK(stopped.status == 0);
+  CHECK(stopped.err.find("the last token is left out") != std::string::npos);
+  CHECK(slurp(file).find("64, 64, )") != std::string::npos);
+}
+
 TEST_CASE("--attention writes over what is no table of numbers only with --force", "[cli]") {
   const TemporaryDirectory directory;
   const auto file = (directory.path() / "x.npy").string();

@@ -13,6 +13,10 @@
 namespace qkv {
 namespace {
 
+bool keeps_first(const Config& config, std::span<const TokenId> text) {
+  return config.bos && text.front() == *config.bos && config.n_ctx > 2;
+}
+
 /// The tokens the model sees: all of them, until they no longer fit.
 class Window {
  public:
@@ -26,9 +30,8 @@ class Window {
   /// Makes room where the policy allows it. Returns whether something was forgotten.
   bool slide() {
     if (fits() || overflow_ != Overflow::slide) return false;
-    const bool keep_first = config_.bos && tokens_.front() == *config_.bos && config_.n_ctx > 2;
-    const auto keep = static_cast<std::ptrdiff_t>(std::max<std::int64_t>(config_.n_ctx / 2, 1));
-    tokens_.erase(tokens_.begin() + (keep_first ? 1 : 0), tokens_.end() - keep);
+    const auto first = tokens_.begin() + (keeps_first(config_, tokens_) ? 1 : 0);
+    tokens_.erase(first, first + static_cast<std::ptrdiff_t>(forgotten_by_slide(config_, tokens_)));
     return true;
   }
 
@@ -93,6 +96,12 @@ std::string_view name_of(StopReason reason) {
       return "interrupted";
   }
   return "?";
+}
+
+std::int64_t forgotten_by_slide(const Config& config, std::span<const TokenId> text) {
+  const auto length = static_cast<std::int64_t>(text.size());
+  if (length <= config.n_ctx) return 0;
+  return length - std::max<std::int64_t>(config.n_ctx / 2, 1) - (keeps_first(config, text) ? 1 : 0);
 }
 
 Generation generate(Session& session, std::span<const TokenId> prompt, Sampler& sampler, const GenerateOptions& options,

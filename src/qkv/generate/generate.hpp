@@ -14,12 +14,15 @@ namespace qkv {
 /// What to do when the text is longer than the model's context.
 enum class Overflow {
   stop,   // end there
-  slide,  // forget the older half (but not a begin token) and go on
+  slide,  // forget all but a begin token and the last half context, and go on
   error,  // refuse beforehand
 };
 
 enum class StopReason { eos, stop, length, context, interrupted };
 [[nodiscard]] std::string_view name_of(StopReason reason);
+
+/// How many tokens of a text Overflow::slide leaves out at once, 0 where the text fits.
+[[nodiscard]] std::int64_t forgotten_by_slide(const Config& config, std::span<const TokenId> text);
 
 struct GenerateOptions {
   std::int64_t max_new_tokens = 128;
