@@ -215,7 +215,9 @@ int run(GenerateCommand& generate) {
       load_seconds,           effect ? std::optional(ablation_json(*effect, generate.ablation, opened)) : std::nullopt};
   output->end(summary);
   report(summary);
-  if (effect) log::info(ablation_text(*effect, generate.ablation, opened));
+  // JSON holds it already; a text has no place for it.
+  const bool in_json = generate.json || generate.jsonl;
+  if (effect) (in_json ? log::info : log::result)(ablation_text(*effect, generate.ablation, opened));
   if (!generate.attention_file.empty()) write_attention(generate, session, opened, summary.generation.ids);
   return summary.generation.reason == StopReason::interrupted ? interrupted : ok;
 }

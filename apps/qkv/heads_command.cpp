@@ -125,7 +125,7 @@ int run(const HeadsCommand& command) {
     write_out(object.dump() + "\n");
   } else if (command.format == "csv") {
     write_out(csv(heads, tokens));
-    if (effect) log::info(ablation_text(*effect, command.ablation, opened));
+    if (effect) log::result(ablation_text(*effect, command.ablation, opened));
   } else {
     write_out(table(heads, tokens));
     if (effect) write_out("\n" + ablation_text(*effect, command.ablation, opened) + "\n");

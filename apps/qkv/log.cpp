@@ -7,6 +7,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -91,6 +92,13 @@ void configure(const Options& options) {
 
 void debug(const std::string& message) { state().logger->debug(message); }
 void info(const std::string& message) { state().logger->info(message); }
+void result(const std::string& message) {
+  auto& terminal = *state().logger->sinks().front();
+  const auto level = terminal.level();
+  terminal.set_level(std::min(level, spdlog::level::info));
+  state().logger->info(message);
+  terminal.set_level(level);
+}
 void warn(const std::string& message) { state().logger->warn(message); }
 void error(const std::string& message) { state().logger->error(message); }
 

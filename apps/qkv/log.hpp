@@ -17,6 +17,8 @@ void configure(const Options& options);
 
 void debug(const std::string& message);
 void info(const std::string& message);
+/// What was asked for and has no place on stdout beside the other results there: said even to who wants quiet.
+void result(const std::string& message);
 void warn(const std::string& message);
 void error(const std::string& message);
 

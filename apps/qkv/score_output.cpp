@@ -107,8 +107,8 @@ class ScoreCsv : public ScoreOutput {
                             report.bytes ? fmt::format("{}", *report.bytes) : "", bits ? fmt::format("{}", *bits) : "",
                             totals.scored > 0 ? fmt::format("{}", totals.perplexity()) : ""));
     else
-      log::info(fmt::format("{} tokens, {} scored, {:.6f} nats a token, perplexity {:.6f}", totals.tokens,
-                            totals.scored, totals.mean_loss(), totals.perplexity()));
+      log::result(fmt::format("{} tokens, {} scored, {:.6f} nats a token, perplexity {:.6f}", totals.tokens,
+                              totals.scored, totals.mean_loss(), totals.perplexity()));
   }
 };
 

@@ -315,4 +315,15 @@ TEST_CASE("tokens that are single bytes can be told apart in json and csv", "[cl
   CHECK(csv.find(",\\xE7,\\xE6,") != std::string::npos);
 }
 
+TEST_CASE("what a missing head changes is said even to who wants quiet", "[cli]") {
+  const auto csv = run_program({"heads", "-q", "-p", "The dog", "--ablate", "0:1", "--format", "csv"});
+  CHECK(csv.status == 0);
+  CHECK(line_count(csv.out) == 21);
+  CHECK(csv.err.find("next token without 0:1: ") != std::string::npos);
+  CHECK(csv.err.find("KL divergence: ") != std::string::npos);
+  const auto text = run_program({"generate", "-q", "-p", "The dog", "-n", "1", "--ablate", "0:1"});
+  CHECK(text.err.find("KL divergence: ") != std::string::npos);
+  CHECK(run_program({"generate", "-q", "-p", "The dog", "-n", "1", "--ablate", "0:1", "--json"}).err.empty());
+}
+
 }  // namespace qkv::test

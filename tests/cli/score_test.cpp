@@ -165,4 +165,11 @@ TEST_CASE("an interrupted score tells what it has and ends with 130", "[cli]") {
   CHECK(object["summary"]["tokens"] == object["tokens"].size());
 }
 
+TEST_CASE("csv has no place for the perplexity, which is said even to who wants quiet", "[cli]") {
+  const auto run = run_program({"score", "-q", "-p", "The dog ran.", "--format", "csv"});
+  CHECK(run.err.find("perplexity ") != std::string::npos);
+  CHECK(line_count(run.err) == 1);
+  CHECK(run_program({"score", "-q", "-p", "The dog ran.", "--format", "csv", "--summary"}).err.empty());
+}
+
 }  // namespace qkv::test
