@@ -84,6 +84,30 @@ void refuse_empty_values(const CLI::App& app) {
   }
 }
 
+std::string command_names(const CLI::App& cli) {
+  std::string names;
+  for (const auto* command : cli.get_subcommands({}))
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", command->get_name());
+  return names;
+}
+
+/// A usage error, and where to read on. Of a word that nobody expected it is said what should stand in its place.
+std::string explain(const CLI::App& cli, const CLI::ParseError& error) {
+  const auto given = cli.get_subcommands();
+  const auto extras = cli.remaining(true);
+  const bool is_word =
+      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !extras.empty() && extras.front().rfind('-', 0) != 0;
+  if (given.empty())
+    return is_word ? fmt::format("command: expected one of {}, found '{}'; see qkv --help", command_names(cli),
+                                 extras.front())
+                   : fmt::format("{}; see qkv --help", error.what());
+  const auto& command = *given.front();
+  if (is_word && command.get_option_no_throw("--prompt") != nullptr)
+    return fmt::format("{0}: expected options, found '{1}'; a prompt goes with -p; see qkv {0} --help",
+                       command.get_name(), extras.front());
+  return fmt::format("{}; see qkv {} --help", error.what(), command.get_name());
+}
+
 /// What the command line asks for, or nothing when it was answered by itself (--help, --version, an error).
 std::optional<int> parse(Program& program, int argc, const char* const* argv) {
   try {
@@ -91,17 +115,15 @@ std::optional<int> parse(Program& program, int argc, const char* const* argv) {
     refuse_empty_values(program.cli);
     for (const auto* command : program.cli.get_subcommands()) refuse_empty_values(*command);
     if (program.run) return std::nullopt;
-    std::string names;
-    for (const auto* command : program.cli.get_subcommands({}))
-      names += fmt::format("{}{}", names.empty() ? "" : ", ", command->get_name());
-    return report(usage, fmt::format("command: expected one of {}, found none; see qkv --help", names));
+    return report(usage,
+                  fmt::format("command: expected one of {}, found none; see qkv --help", command_names(program.cli)));
   } catch (const CLI::Success& answer) {  // --help, --version
     std::ostringstream text;
     program.cli.exit(answer, text, text);
     write_out_now(text.str());
     return ok;
   } catch (const CLI::ParseError& e) {
-    return report(usage, fmt::format("{}; see qkv --help", e.what()));
+    return report(usage, explain(program.cli, e));
   }
 }
 

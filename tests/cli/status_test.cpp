@@ -245,4 +245,21 @@ TEST_CASE("options that would mean nothing beside each other are refused", "[cli
   CHECK(run_program({"tokenize", "--decode", "--ids", "5,7", "--special"}).status == 0);
 }
 
+TEST_CASE("a usage error says what could stand there, and where to read on", "[cli]") {
+  check_refused_by_program(run_program({"bogus"}), 2,
+                           {"command: expected one of generate, attention, ", "found 'bogus'; see qkv --help"});
+  check_refused_by_program(run_program({"generat", "-p", "x"}), 2, {"expected one of generate, ", "found 'generat'"});
+  check_refused_by_program(run_program({"--bogus"}), 2, {"--bogus", "; see qkv --help"});
+  check_refused_by_program(run_program({"generate", "--bogus"}), 2, {"--bogus", "; see qkv generate --help"});
+  check_refused_by_program(run_program({"generate", "-n", "x"}), 2, {"found 'x'; see qkv generate --help"});
+  check_refused_by_program(run_program({"generate", "Once", "upon"}), 2, {"found 'Once'; a prompt goes with -p"});
+  check_refused_by_program(run_program({"completion", "tcsh"}), 2, {"found 'tcsh'; see qkv completion --help"});
+}
+
+TEST_CASE("a syntax error in JSON is told in plain words", "[cli]") {
+  const auto run = run_program({"tokenize", "--lines"}, {.input = "not json\n"});
+  check_refused_by_program(run, 4, {"line 1: expected JSON, found a syntax error: parse error at line 1, column 2"});
+  CHECK(run.err.find("json.exception") == std::string::npos);
+}
+
 }  // namespace qkv::test

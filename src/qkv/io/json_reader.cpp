@@ -7,6 +7,7 @@
 
 #include "qkv/core/error.hpp"
 #include "qkv/core/utf8.hpp"
+#include "qkv/io/json_error.hpp"
 #include "qkv/io/mapped_file.hpp"
 
 namespace qkv {
@@ -77,7 +78,7 @@ json parse_json(std::string_view text, const std::string& where, bool refuse_dup
     DuplicateWatch watch(where);
     return json::parse(text, std::ref(watch));
   } catch (const json::exception& e) {
-    throw Error(ErrorCode::model, fmt::format("{}: expected JSON, found a syntax error: {}", where, e.what()));
+    throw Error(ErrorCode::model, fmt::format("{}: expected JSON, found a syntax error: {}", where, problem_of(e)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "qkv/core/error.hpp"
+#include "qkv/io/json_error.hpp"
 #include "qkv/tokenizer/component.hpp"
 #include "qkv/tokenizer/written_score.hpp"
 
@@ -115,7 +116,8 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   }
 
   bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
-    throw Error(ErrorCode::model, fmt::format("{}: expected JSON, found a syntax error: {}", where_, error.what()));
+    throw Error(ErrorCode::model,
+                fmt::format("{}: expected JSON, found a syntax error: {}", where_, problem_of(error)));
   }
 
  private:
