@@ -123,6 +123,7 @@ int run(const AttentionCommand& attention) {
   catch_interrupts();
   const auto ids = extend_greedily(session, opened.prompt, attention.new_tokens);
   description.tokens = opened.labels(ids);
+  if (opened.vocabulary() != nullptr) description.text_of = [&opened](TokenId id) { return opened.text_of(id); };
   bool finite = true;
   attention.output.write([&](TableWriter& writer) {
     if (is_similarity)

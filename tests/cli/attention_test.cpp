@@ -326,4 +326,20 @@ TEST_CASE("what a missing head changes is said even to who wants quiet", "[cli]"
   CHECK(run_program({"generate", "-q", "-p", "The dog", "-n", "1", "--ablate", "0:1", "--json"}).err.empty());
 }
 
+TEST_CASE("the table of logits shows the likeliest tokens with their text", "[cli]") {
+  const auto run = run_program({"attention", "-p", "The dog", "--what", "logits"});
+  const auto next = run_program({"generate", "-q", "-p", "The dog", "-n", "1", "--temp", "0", "--json"});
+  const auto object = json::parse(next.out);
+  auto text = object["text"].get<std::string>();
+  REQUIRE(text.rfind(' ', 0) == 0);
+  text.replace(0, 1, "\u00b7");
+  const auto last = run.out.rfind("largest  ");
+  REQUIRE(last != std::string::npos);
+  const auto expected = object["ids"][0].dump() + " " + text + ": ";
+  CHECK(run.out.substr(last + 9, expected.size()) == expected);
+  const auto without = run_program({"attention", "-m", models + "/gpt2-hub", "--ids", "1", "--what", "logits"});
+  const auto row = without.out.substr(without.out.find("largest  ") + 9);
+  CHECK(row.find(": ") < row.find(' '));
+}
+
 }  // namespace qkv::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,9 @@ struct TableDescription {
   std::vector<Axis> axes;
   std::vector<TokenLabel> tokens;  // the text, one entry a position
   bool causal = false;             // the last two axes are query and key, and a query sees keys 0 .. its own position
+
+  /// What an entry of a "vocabulary" axis stands for, any bytes; none where nobody knows.
+  std::function<std::string(TokenId)> text_of = nullptr;
 
   [[nodiscard]] Shape shape() const;
   /// The axis of that name, or null.

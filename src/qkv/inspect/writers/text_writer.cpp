@@ -197,12 +197,18 @@ class TextWriter : public TableWriter {
     return line;
   }
 
-  /// "  norm 11.2  largest 17: 4.31, 99: -3.20, ..."
+  /// "  norm 11.2  largest  17: 4.31  99: -3.20 ...", tokens of the vocabulary with their text: "17 ·dog: 4.31"
   [[nodiscard]] std::string largest(std::span<const float> row) const {
     const auto square = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
     auto line = fmt::format("  norm {:9.3f}  largest", std::sqrt(square));
     const bool logits = description_.axes.back().name == "vocabulary";
-    for (const auto place : ranked(row, !logits)) line += fmt::format("  {}: {:.3f}", place, row[place]);
+    const bool has_text = logits && description_.text_of != nullptr;
+    for (const auto place : ranked(row, !logits)) {
+      const auto id = static_cast<TokenId>(place);
+      line += fmt::format("  {}", place);
+      if (has_text) line += fmt::format(" {}", fit(label_of({id, description_.text_of(id)}), widest_label));
+      line += fmt::format(": {:.3f}", row[place]);
+    }
     return line;
   }
 
