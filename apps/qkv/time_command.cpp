@@ -100,9 +100,13 @@ void require_each_once(const std::vector<std::int64_t>& numbers, std::int64_t mi
 
 std::vector<std::int64_t> chosen_lengths(const TimeCommand& time, const Config& config) {
   auto lengths = parse_list(time.lengths, "--lengths");
-  if (lengths.empty())
-    std::copy_if(usual_lengths.begin(), usual_lengths.end(), std::back_inserter(lengths),
-                 [&](std::int64_t length) { return length <= config.n_ctx; });
+  if (lengths.empty()) {
+    std::vector<std::int64_t> too_long;
+    for (const auto length : usual_lengths) (length <= config.n_ctx ? lengths : too_long).push_back(length);
+    if (!too_long.empty())
+      log::info(fmt::format("--lengths: of the usual ones {} left out, longer than the model's context of {}",
+                            fmt::join(too_long, ", "), config.n_ctx));
+  }
   require_each_once(lengths, 1, config.n_ctx, "--lengths");
   return lengths;
 }

@@ -200,4 +200,12 @@ TEST_CASE("a line of progress goes to a terminal only", "[cli]") {
   CHECK_FALSE(has(run.err, "\x1b"));
 }
 
+TEST_CASE("usual lengths that do not fit the context are left out, and named", "[cli]") {
+  const auto run = run_program({"time", "-m", std::string(QKV_TEST_DATA) + "/real/gpt-nano-sort-hf", "-r", "5",
+                                "--mode", "cached", "--format", "csv"});
+  CHECK(run.status == 0);
+  CHECK(line_count(run.out) == 2);
+  CHECK(has(run.err, "qkv: --lengths: of the usual ones 16, 64, 256 left out"));
+}
+
 }  // namespace qkv::test
