@@ -115,6 +115,9 @@ int run(const AttentionCommand& attention) {
   const auto& config = opened.model.config();
   if (!is_similarity) request = resolve(request, config);
   const auto n = static_cast<std::int64_t>(opened.prompt.size()) + attention.new_tokens;
+  if (n > config.n_ctx)
+    throw Error(ErrorCode::input, fmt::format("prompt: expected at most {} tokens (the model's context){}, found {}",
+                                              config.n_ctx, attention.new_tokens > 0 ? " with the new ones" : "", n));
   auto description = describe(attention, request, opened.model, n);
   attention.output.announce(description);
   tell_shapes(config, n);

@@ -60,26 +60,57 @@ bool is_csv(std::string_view begin) {
   return begins_with(begin, "layer,") || begins_with(begin, "position,") || begins_with(begin, "query,");
 }
 
+/// How many numbers a table has, and how many of them a query may see.
+struct Cells {
+  double all = 1.0;
+  double visible = 1.0;
+};
+Cells count_cells(const TableDescription& description) {
+  Cells cells;
+  for (const auto& axis : description.axes) cells.all *= static_cast<double>(axis.extent());
+  const auto n = static_cast<double>(description.axes.back().extent());
+  cells.visible = description.causal && n > 0 ? cells.all * (n + 1) / (2 * n) : cells.all;
+  return cells;
+}
+
+template <int Visible, int Masked>
+double bytes_by_number(const TableDescription& description) {
+  const auto cells = count_cells(description);
+  return Visible * cells.visible + Masked * (cells.all - cells.visible);
+}
+
+/// A line a number: the number itself, its place on every axis, and the text of its tokens.
+double csv_bytes(const TableDescription& description) {
+  double line = 14.0;
+  for (const auto& axis : description.axes) {
+    if (axis.values.empty()) return 0.0;
+    line += 0.5 + static_cast<double>(fmt::formatted_size("{}", axis.values.back()));
+    if (axis.name == "query" || axis.name == "key" || axis.name == "position") line += 5.0;
+  }
+  return line * count_cells(description).visible;
+}
+
 constexpr std::array<OutputFormat, 9> formats{{
-    {"table", is_table, false, 12.0,
+    {"table", is_table, false, bytes_by_number<8, 0>,
      [](Sink& sink, const WriterOptions& options) {
        return text_writer(sink, {terminal_width(), options.color});
      }},
-    {"csv", is_csv, false, 45.0, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
-    {"json", [](std::string_view begin) { return begins_with(begin, "{\"schema\":\"qkv."); }, false, 13.0,
-     [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
-    {"npy", [](std::string_view begin) { return begins_with(begin, "\x93NUMPY"); }, false, 4.0,
+    {"csv", is_csv, false, csv_bytes, [](Sink& sink, const WriterOptions&) { return csv_writer(sink); }},
+    {"json", [](std::string_view begin) { return begins_with(begin, "{\"schema\":\"qkv."); }, false,
+     bytes_by_number<12, 3>, [](Sink& sink, const WriterOptions&) { return json_writer(sink); }},
+    {"npy", [](std::string_view begin) { return begins_with(begin, "\x93NUMPY"); }, false, bytes_by_number<4, 4>,
      [](Sink& sink, const WriterOptions&) { return npy_writer(sink); }},
     {"safetensors",
      [](std::string_view begin) {
        return begin.size() > 8 && begins_with(begin.substr(8), "{\"__metadata__\":{\"model\":");
      },
-     false, 4.0, [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
-    {"png", [](std::string_view begin) { return begins_with(begin, "\x89PNG"); }, true, 0.0,
+     false, bytes_by_number<4, 4>, [](Sink& sink, const WriterOptions&) { return safetensors_writer(sink); }},
+    {"png", [](std::string_view begin) { return begins_with(begin, "\x89PNG"); }, true, bytes_by_number<0, 0>,
      make_picture<PictureFormat::png>},
-    {"svg", is_svg, true, 0.0, make_picture<PictureFormat::svg>},
-    {"pdf", [](std::string_view begin) { return begins_with(begin, "%PDF"); }, true, 0.0, make_picture<PictureFormat::pdf>},
-    {"html", [](std::string_view begin) { return begins_with(begin, "<!doctype html>"); }, false, 2.7,
+    {"svg", is_svg, true, bytes_by_number<0, 0>, make_picture<PictureFormat::svg>},
+    {"pdf", [](std::string_view begin) { return begins_with(begin, "%PDF"); }, true, bytes_by_number<0, 0>,
+     make_picture<PictureFormat::pdf>},
+    {"html", [](std::string_view begin) { return begins_with(begin, "<!doctype html>"); }, false, bytes_by_number<4, 0>,
      [](Sink& sink, const WriterOptions&) { return html_writer(sink); }},
 }};
 

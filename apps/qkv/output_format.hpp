@@ -21,8 +21,9 @@ struct OutputFormat {
   std::string_view name;  // also the ending of a file name
   /// Whether a file that begins with these bytes is of this form and so may be replaced by a new one.
   bool (*recognises)(std::string_view begin);
-  bool is_picture;          // with a scale of colours, which may be logarithmic
-  double bytes_per_number;  // roughly, to tell the size beforehand; 0 where it does not grow with the numbers
+  bool is_picture;  // with a scale of colours, which may be logarithmic
+  /// Roughly, to tell the size beforehand; 0 where it does not grow with the numbers.
+  double (*expected_bytes)(const TableDescription& description);
   std::unique_ptr<TableWriter> (*make)(Sink& sink, const WriterOptions& options);
 };
 

@@ -66,8 +66,7 @@ void TableOutput::check() const {
 void TableOutput::announce(const TableDescription& description) const {
   const auto& chosen = chosen_format();
   const auto shape = to_string(description.shape());
-  double expected = chosen.bytes_per_number;
-  for (const auto& axis : description.axes) expected *= static_cast<double>(axis.extent());
+  const auto expected = chosen.expected_bytes(description);
   if (expected > large && !force)
     throw Error(ErrorCode::usage, fmt::format("output: expected at most 1 GiB without --force, found about {} for {}",
                                               human_size(expected), shape));

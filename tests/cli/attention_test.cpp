@@ -342,4 +342,33 @@ TEST_CASE("the table of logits shows the likeliest tokens with their text", "[cl
   CHECK(row.find(": ") < row.find(' '));
 }
 
+TEST_CASE("the size is told about right, and not of what is refused", "[cli]") {
+  const TemporaryDirectory directory;
+  std::string ids = "1";
+  for (int id = 2; id <= 250; ++id) ids += "," + std::to_string(id);
+  const auto told = [](const std::string& err) {
+    const auto at = err.find(", about ");
+    REQUIRE(at != std::string::npos);
+    REQUIRE(err.find(" MB", at) != std::string::npos);
+    return std::stod(err.substr(at + 8)) * 1e6;
+  };
+  for (const std::string format : {"csv", "json", "npy", "html"})
+    for (const std::string what : {"weights", "scores", "residual", "logits"}) {
+      CAPTURE(format, what);
+      const auto file = (directory.path() / ("x." + format)).string();
+      const auto run = run_program({"attention", "--ids", ids, "--what", what, "-o", file, "--force", "-v"});
+      REQUIRE(run.status == 0);
+      const auto size = static_cast<double>(fs::file_size(file));
+      if (size < 2e6) continue;
+      const auto ratio = told(run.err) / size;
+      CHECK(ratio > 0.7);
+      CHECK(ratio < 1.4);
+    }
+  const auto refused =
+      run_program({"attention", "--ids", ids + "," + ids, "-o", (directory.path() / "y.npy").string()});
+  CHECK(refused.status == 4);
+  CHECK(line_count(refused.err) == 1);
+  CHECK(refused.err.find("expected at most 256 tokens (the model's context), found 500") != std::string::npos);
+}
+
 }  // namespace qkv::test
