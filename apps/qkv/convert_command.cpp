@@ -102,8 +102,8 @@ int run(const ConvertCommand& convert) {
 void add_convert_command(Program& program) {
   auto* command = program.cli.add_subcommand("convert", "Write a model in the project's own form");
   auto convert = std::make_shared<ConvertCommand>();
-  command->add_option("FROM", convert->from, "Any model that opens")->required();
-  command->add_option("TO", convert->to, "Directory to write, complete or not at all")->required();
+  command->add_option("FROM", convert->from, "Any model that opens")->type_name("DIR|FILE")->required();
+  command->add_option("TO", convert->to, "Directory to write, complete or not at all")->type_name("DIR")->required();
   add_choice<WeightForm>(*command, "--to", convert->form,
                          {{"native", WeightForm::native}, {"safetensors", WeightForm::safetensors}},
                          "Weights as one file a tensor, or all in one")

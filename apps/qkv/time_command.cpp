@@ -275,9 +275,8 @@ void add_time_command(Program& program) {
   time->model.add_arithmetic_to(*command);
   command
       ->add_option("--shape", time->shape,
-                   fmt::format("Random weights of that shape instead of a model: {}, or a config.json",
-                               fmt::join(shape_names(), ", ")))
-      ->type_name("NAME|FILE")
+                   "Random weights of that shape instead of a model: one by name, or a config.json")
+      ->type_name(alternatives(shape_names()) + "|FILE")
       ->excludes("--model");
   command->add_option("-t,--threads", time->threads, "Threads; several, such as 1,2, are timed in turn")
       ->type_name("LIST")
