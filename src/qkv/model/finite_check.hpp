@@ -12,7 +12,8 @@ namespace qkv {
 /// or infinite comes up: layer, place, head, position. For after non-finite logits were met.
 [[nodiscard]] std::string describe_first_non_finite(Session& session, std::span<const TokenId> tokens);
 
-/// Throws Error{numbers} with that line when one of the `logits`, of some or all rows of what `tokens` gave, is not finite.
+/// Throws Error{numbers} with that line when one of the `logits`, of some or all rows of what `tokens` gave, is not
+/// finite.
 void require_finite(std::span<const float> logits, Session& session, std::span<const TokenId> tokens);
 
 }  // namespace qkv

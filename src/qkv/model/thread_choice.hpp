@@ -20,7 +20,8 @@ struct PassTime {
 /// from running, the next ones use one thread, until it is time to try again. Where one thread proves slower, all stay.
 class ThreadChoice {
  public:
-  /// `most` >= 1. Unless `adapts` and there are two, threads() is always `most`: of more, one alone would be the slower.
+  /// `most` >= 1. Unless `adapts` and there are two, threads() is always `most`: of more, one alone would be the
+  /// slower.
   ThreadChoice(int most, bool adapts) : most_(most), adapts_(adapts && most == 2) {}
 
   [[nodiscard]] int threads() const { return alone_ ? 1 : most_; }
