@@ -8,18 +8,11 @@
 #include "log.hpp"
 #include "option_values.hpp"
 #include "qkv/core/error.hpp"
+#include "qkv/core/hexadecimal.hpp"
 #include "qkv/model/container.hpp"
 
 namespace qkv::app {
 namespace {
-
-/// The value of a hexadecimal digit, or -1.
-int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
 
 /// Replaces \n, \t, \\ and \xHH. Throws Error{usage} for any other backslash.
 std::string unescape(std::string_view text) {
@@ -35,8 +28,8 @@ std::string unescape(std::string_view text) {
     if (found != simple.end()) {
       bytes += found->second;
       at += 1;
-    } else if (after.size() == 3 && after[0] == 'x' && hex_value(after[1]) >= 0 && hex_value(after[2]) >= 0) {
-      bytes += static_cast<char>(hex_value(after[1]) * 16 + hex_value(after[2]));
+    } else if (after.size() == 3 && after[0] == 'x' && hex_digit(after[1]) >= 0 && hex_digit(after[2]) >= 0) {
+      bytes += static_cast<char>(hex_digit(after[1]) * 16 + hex_digit(after[2]));
       at += 3;
     } else {
       throw Error(ErrorCode::usage,
