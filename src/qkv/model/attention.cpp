@@ -24,11 +24,19 @@ void finish_scores(const Head& head, MatrixView scores) {
   if (attention.config.soft_cap > 0.0) ops::soft_cap(static_cast<float>(attention.config.soft_cap), scores);
 }
 
-/// One head: q [T, K], k [S, K], v [S, K] -> out [T, K]. `table` [T, S] holds the scores, then the weights. Only the
-/// first `rows` queries and the keys up to the last of them are of the text. Vaswani et al., "Attention Is All You
-/// Need", 2017, section 3.2.1.
-void attend(ConstMatrixView q, ConstMatrixView k, ConstMatrixView v, const Head& head, std::int64_t rows,
-            const Probe& probe, MatrixView table, MatrixView out) {
+/// The slices that one head works on, for some of its queries.
+struct Slices {
+  ConstMatrixView q;  // [T, K]
+  ConstMatrixView k;  // [S, K]
+  ConstMatrixView v;  // [S, K]
+  MatrixView table;   // [T, S] the scores, then the weights
+  MatrixView out;     // [T, K]
+};
+
+/// One head. Only the first `rows` queries and the keys up to the last of them are of the text. Vaswani et al.,
+/// "Attention Is All You Need", 2017, section 3.2.1.
+void attend(const Slices& slices, const Head& head, std::int64_t rows, const Probe& probe) {
+  const auto& [q, k, v, table, out] = slices;
   const auto queries = table.rows_window(0, rows);
   const auto seen = queries.columns(0, std::min(head.first + rows, table.cols));
   ops::matmul_transposed(q, k, head.attention.scale, table);  // scores  = q kT / sqrt(head_dim)
@@ -112,11 +120,12 @@ void Attention::apply(ConstMatrixView x, const Pass& pass, const KeyValues& kept
     const auto filled = tiles.filled ? tiles.size : rows;
     const auto seen = pass.past + row + filled;
     const auto kv_slice = h / group * head_dim;
-    attend(q.columns(h * head_dim, head_dim).rows_window(row, filled),
-           kept.keys.columns(kv_slice, head_dim).rows_window(0, seen),
-           kept.values.columns(kv_slice, head_dim).rows_window(0, seen), {*this, h, pass.past + row}, rows,
-           probe.by_worker(worker), scratch.table(worker, filled, seen),
-           heads.columns(h * head_dim, head_dim).rows_window(row, filled));
+    const Slices slices{q.columns(h * head_dim, head_dim).rows_window(row, filled),
+                        kept.keys.columns(kv_slice, head_dim).rows_window(0, seen),
+                        kept.values.columns(kv_slice, head_dim).rows_window(0, seen),
+                        scratch.table(worker, filled, seen),
+                        heads.columns(h * head_dim, head_dim).rows_window(row, filled)};
+    attend(slices, {*this, h, pass.past + row}, rows, probe.by_worker(worker));
   };
   share_heads(config.n_heads * tiles.count, (pass.count - tiles.first) * (pass.past + pass.count) * config.q_width(),
               probe, attend_tile);
