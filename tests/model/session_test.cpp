@@ -60,6 +60,16 @@ class Sight : public Observer {
   void observe(const Observation&) override {}
 };
 
+/// Wide enough for several threads.
+Config eight_heads(std::int64_t head_dim) {
+  auto config = tiny_config();
+  config.d_model = 8 * head_dim;
+  config.attention.n_heads = config.attention.n_kv_heads = 8;
+  config.attention.head_dim = head_dim;
+  config.n_ctx = 200;
+  return config;
+}
+
 }  // namespace
 
 TEST_CASE("keys and values kept give the logits of all at once", "[model]") {
@@ -121,11 +131,7 @@ TEST_CASE("leaving out of the last block what nobody needs changes no bit", "[mo
 }
 
 TEST_CASE("a token after kept ones comes out the same with one thread and with two", "[model]") {
-  auto config = tiny_config();
-  config.d_model = 512;
-  config.attention.n_heads = config.attention.n_kv_heads = 8;
-  config.attention.head_dim = 64;
-  config.n_ctx = 200;
+  const auto config = eight_heads(64);
   const auto files = tiny_native(config, 6);
   for (const auto& backend : ops::linear_backends()) {
     if (!backend.packs) continue;  // BLAS promises nothing for its own products
@@ -146,11 +152,7 @@ TEST_CASE("a token after kept ones comes out the same with one thread and with t
 }
 
 TEST_CASE("a session runs on whatever thread calls it, with as many as it was made for", "[model]") {
-  auto config = tiny_config();
-  config.d_model = 256;
-  config.attention.n_heads = config.attention.n_kv_heads = 8;
-  config.attention.head_dim = 32;
-  config.n_ctx = 200;
+  const auto config = eight_heads(32);
   for (const auto& backend : ops::linear_backends()) {
     const auto model = loaded(tiny_native(config, 7), backend.name, ops::Precision::f32);
     const auto ids = random_ids(config, 200);
