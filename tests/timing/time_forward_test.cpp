@@ -163,6 +163,15 @@ TEST_CASE("more threads than there can be are not timed", "[timing]") {
   ops::blas::set_threads(1);
 }
 
+TEST_CASE("of limits measured twice the better ones count", "[timing]") {
+  const auto best = best_of({2, 10.0, 5.0, 7.0, 64}, {2, 8.0, 6.0, 9.0, 64});
+  CHECK(best.threads == 2);
+  CHECK(best.linear_rate == 10.0);
+  CHECK(best.matmul_rate == 6.0);
+  CHECK(best.read_rate == 9.0);
+  CHECK(best.read_block == 64);
+}
+
 TEST_CASE("an interrupted report is partial and holds what was measured", "[timing]") {
   int asked = 0;
   auto plan = small_plan();

@@ -145,6 +145,14 @@ std::int64_t peak_memory() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
+Limits best_of(const Limits& one, const Limits& other) {
+  auto best = one;
+  best.linear_rate = std::max(one.linear_rate, other.linear_rate);
+  best.matmul_rate = std::max(one.matmul_rate, other.matmul_rate);
+  best.read_rate = std::max(one.read_rate, other.read_rate);
+  return best;
+}
+
 Limits measure_limits(std::string_view backend, ops::Precision precision, int threads, std::int64_t bytes) {
   constexpr std::int64_t least_block = std::int64_t{1} << 20U;
   constexpr std::int64_t largest_block = std::int64_t{1} << 28U;

@@ -36,6 +36,9 @@ struct Limits {
 [[nodiscard]] Limits measure_limits(std::string_view backend, ops::Precision precision, int threads,
                                     std::int64_t bytes);
 
+/// Of two measurements of the same limits, the better one of each.
+[[nodiscard]] Limits best_of(const Limits& one, const Limits& other);
+
 /// The least time that the machine needs for the work, and which limit says so.
 struct Bound {
   double seconds = 0.0;
