@@ -22,12 +22,13 @@ int thread_advice(const Config& config) {
 
 namespace {
 
-int granted(int threads) {
-  const auto count = ops::blas::set_threads(threads);
-  if (count < threads)
+/// Of our own advice as many as there can be; a number that somebody asked for must be there.
+int granted(int asked, const Config& config) {
+  const auto threads = ops::blas::set_threads(asked > 0 ? asked : thread_advice(config));
+  if (threads < asked)
     throw Error(ErrorCode::usage,
-                fmt::format("threads: expected at most {}, which OpenBLAS is built for, found {}", count, threads));
-  return count;
+                fmt::format("threads: expected at most {}, which OpenBLAS is built for, found {}", threads, asked));
+  return threads;
 }
 
 }  // namespace
@@ -41,8 +42,7 @@ void check_ids(const Config& config, std::span<const TokenId> ids) {
 
 Session::Session(const Model& model, int threads)
     : model_(model),
-      threads_(granted(threads > 0 ? threads : thread_advice(model.config())),
-               threads == 0 && model.rows_stand_alone()),
+      threads_(granted(threads, model.config()), threads == 0 && model.rows_stand_alone()),
       rotary_(model.config().position),
       ablated_(static_cast<std::size_t>(model.config().n_layers)) {}
 
