@@ -182,14 +182,14 @@ void warn_of_doubts(const TimingReport& report) {
                         report.rows.size(), fmt::join(named, "; "), named.size() < doubts.size() ? "; ..." : ""));
 }
 
-TimingPlan make_plan(const TimeCommand& time, const Config& config, ProgressLine& line) {
+TimingPlan make_plan(const TimeCommand& time, const Model& model, ProgressLine& line) {
   TimingPlan plan;
   plan.modes = chosen_modes(time.modes);
-  plan.lengths = chosen_lengths(time, config);
+  plan.lengths = chosen_lengths(time, model.config());
   if (!time.plot.empty() && plan.lengths.size() < 2)
     throw Error(ErrorCode::usage, "--plot: expected at least two --lengths, found one");
   plan.threads = chosen_threads(time);
-  if (plan.threads.empty()) plan.threads = {thread_advice(config)};
+  if (plan.threads.empty()) plan.threads = {Session(model).threads()};  // what is advised, as far as there is
   plan.breakdown = time.breakdown;
   plan.measure = {time.repetitions, time.warmup, was_interrupted, nullptr};
   if (log::shows_progress())
@@ -231,7 +231,7 @@ TimingReport measure(const TimeCommand& time) {
   const auto model = open_model(time);
   const auto opened = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   ProgressLine line;
-  const auto plan = make_plan(time, model.config(), line);
+  const auto plan = make_plan(time, model, line);
   catch_interrupts();
   auto report = time_forward(model, plan);
   report.build = build();
