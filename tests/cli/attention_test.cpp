@@ -240,9 +240,10 @@ TEST_CASE("an interrupted table leaves nothing behind", "[cli]") {
   std::string ids = "1";
   for (int i = 0; i < 500; ++i) ids += ",300";
   // Some 200 MB of text in all, which takes seconds.
-  const auto run = run_program({"attention", "-m", std::string(QKV_TEST_DATA) + "/real/stories260K-hf", "--ids", ids,
-                                "-o", (directory.path() / "w.csv").string()},
-                               {.interrupt = std::chrono::milliseconds(300)});
+  const auto run = interrupt_underway({"attention", "-m", std::string(QKV_TEST_DATA) + "/real/stories260K-hf", "--ids",
+                                       ids, "-o", (directory.path() / "w.csv").string()},
+                                      {.interrupt = std::chrono::milliseconds(300)},
+                                      [](const Run& one) { return !one.err.empty(); });
   CHECK(run.status == 130);
   CHECK(run.err.find("interrupted") != std::string::npos);
   CHECK(fs::is_empty(directory.path()));

@@ -196,9 +196,10 @@ TEST_CASE("results go to stdout and nothing else does", "[cli]") {
 }
 
 TEST_CASE("an interrupt leaves what was made so far and ends with 130", "[cli]") {
-  const auto run =
-      run_program({"generate", "-m", stories, "-n", "2000000", "--ignore-eos", "--on-overflow", "slide", "--json"},
-                  {.input = {}, .environment = {}, .interrupt = std::chrono::milliseconds(600)});
+  const auto run = interrupt_underway(
+      {"generate", "-m", stories, "-n", "2000000", "--ignore-eos", "--on-overflow", "slide", "--json"},
+      {.interrupt = std::chrono::milliseconds(600)},
+      [](const Run& one) { return !one.out.empty() && json::parse(one.out)["ids"].size() > 1; });
   INFO(run.err);
   CHECK(run.status == 130);
   const auto object = json::parse(run.out);

@@ -156,8 +156,9 @@ TEST_CASE("score refuses what makes no sense", "[cli]") {
 TEST_CASE("an interrupted score tells what it has and ends with 130", "[cli]") {
   std::string endless;
   for (int i = 0; i < 50; ++i) endless += long_text();
-  const auto run = run_program({"score", "-m", stories, "--format", "json", "--stride", "1"},
-                               {.input = endless, .interrupt = std::chrono::milliseconds(1500)});
+  const auto run = interrupt_underway({"score", "-m", stories, "--format", "json", "--stride", "1"},
+                                      {.input = endless, .interrupt = std::chrono::milliseconds(1500)},
+                                      [](const Run& one) { return !one.out.empty(); });
   CHECK(run.status == 130);
   CHECK(run.err.find("partial") != std::string::npos);
   const auto object = json::parse(run.out);

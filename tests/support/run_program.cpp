@@ -60,6 +60,14 @@ Run run_program(const std::vector<std::string>& arguments, const RunOptions& opt
           slurp(directory.path() / "err")};
 }
 
+Run interrupt_underway(const std::vector<std::string>& arguments, RunOptions options,
+                       const std::function<bool(const Run&)>& far_enough) {
+  for (;; options.interrupt *= 2) {
+    auto run = run_program(arguments, options);
+    if (far_enough(run) || options.interrupt > std::chrono::minutes(1)) return run;
+  }
+}
+
 long line_count(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 }  // namespace qkv::test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct RunOptions {
 
 /// Runs qkv with these arguments to its end, standard input and both outputs being files.
 [[nodiscard]] Run run_program(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+/// Runs it with SIGINT after `options.interrupt`, and again with twice the time until it had come far enough before the
+/// signal: how long a start takes is the machine's affair, and no test's. After a minute the last run is what there is.
+[[nodiscard]] Run interrupt_underway(const std::vector<std::string>& arguments, RunOptions options,
+                                     const std::function<bool(const Run&)>& far_enough);
 
 /// How many lines a text has.
 [[nodiscard]] long line_count(const std::string& text);
