@@ -45,6 +45,9 @@ constexpr std::int64_t unit_outputs = unit_vectors * lanes;
 /// than 4096, and than 0.
 constexpr std::int64_t ahead_bytes = 1024;
 
+/// A rate of one byte in a step.
+constexpr std::int64_t rate_one = 256;
+
 /// Inputs that one step takes.
 template <typename T>
 constexpr std::int64_t step_inputs = sizeof(float) / sizeof(T);
@@ -55,7 +58,7 @@ struct Tile {
   std::int64_t x_stride;  // bytes
   const std::byte* W;
   const std::byte* ahead;  // weights that are asked for meanwhile,
-  std::int64_t interval;   // those of one step every so many steps
+  std::int64_t rate;       // so many further in each step
   std::int64_t panel_bytes;
   std::int64_t steps;
   float* y;
@@ -77,14 +80,29 @@ QKV_FOR_VECTORS inline __m512 add_product(__m512 sum, __m512 x, __m512 W, std::u
   return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)W);
 }
 
-/// y = (the pieces before) + sum + bias.
-QKV_FOR_VECTORS inline void finish(const Tile& tile, std::int64_t vector, __m512 sum, float* y) {
+/// Which numbers of a vector are outputs.
+template <bool whole>
+constexpr __mmask16 mask_of(const Tile& tile, std::int64_t vector) {
+  if constexpr (whole) return 0xFFFF;
   const auto here = std::clamp<std::int64_t>(tile.outputs - vector * lanes, 0, lanes);
-  const auto mask = static_cast<__mmask16>((1U << static_cast<unsigned>(here)) - 1U);
-  y += vector * lanes;
-  auto total = _mm512_add_ps(tile.is_first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, y), sum);
-  if (tile.bias != nullptr) total = _mm512_add_ps(total, _mm512_maskz_loadu_ps(mask, tile.bias + vector * lanes));
-  _mm512_mask_storeu_ps(y, mask, total);
+  return static_cast<__mmask16>((1U << static_cast<unsigned>(here)) - 1U);
+}
+
+/// y = (the pieces before) + sum + bias.
+template <bool whole, std::int64_t rows, std::int64_t vectors>
+QKV_FOR_VECTORS inline void finish(const Tile& tile, const __m512 (&sum)[rows][vectors]) {
+  const auto* bias = tile.bias;
+  const bool is_first = tile.is_first;
+#pragma GCC unroll 8
+  for (std::int64_t r = 0; r < rows; ++r)
+#pragma GCC unroll 8
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      const auto mask = mask_of<whole>(tile, v);
+      auto* y = tile.y + r * tile.y_stride + v * lanes;
+      auto total = _mm512_add_ps(is_first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, y), sum[r][v]);
+      if (bias != nullptr) total = _mm512_add_ps(total, _mm512_maskz_loadu_ps(mask, bias + v * lanes));
+      _mm512_mask_storeu_ps(y, mask, total);
+    }
 }
 
 /// Where the numbers of a vector lie, from the first number of a step on.
@@ -92,33 +110,31 @@ constexpr std::int64_t place_of(std::int64_t vector, std::int64_t panel_bytes) {
   return vector / panel_vectors * panel_bytes + vector % panel_vectors * vector_bytes;
 }
 
-template <typename T, std::int64_t rows, std::int64_t vectors>
+/// `lines`: cache lines that a step asks for.
+template <typename T, std::int64_t rows, std::int64_t vectors, std::int64_t lines>
 QKV_FOR_VECTORS void multiply_tile(const Tile& tile) {
   __m512 sum[rows][vectors] = {};
-  const auto* ahead = tile.ahead;
-  for (std::int64_t step = 0; step < tile.steps; ahead += step_bytes) {
+  for (std::int64_t step = 0; step < tile.steps; ++step) {
+    const auto* ahead = tile.ahead + step * tile.rate / rate_one;
+#pragma GCC unroll 8
+    for (std::int64_t v = 0; v < lines; ++v)
+      _mm_prefetch(reinterpret_cast<const char*>(ahead + place_of(v, tile.panel_bytes)), _MM_HINT_T1);
+    __m512 W[vectors];
 #pragma GCC unroll 8
     for (std::int64_t v = 0; v < vectors; ++v)
-      _mm_prefetch(reinterpret_cast<const char*>(ahead + place_of(v, tile.panel_bytes)), _MM_HINT_T1);
-    const auto end = std::min(step + tile.interval, tile.steps);
-    for (; step < end; ++step) {
-      __m512 W[vectors];
+      W[v] = _mm512_loadu_ps(tile.W + step * step_bytes + place_of(v, tile.panel_bytes));
 #pragma GCC unroll 8
-      for (std::int64_t v = 0; v < vectors; ++v)
-        W[v] = _mm512_loadu_ps(tile.W + step * step_bytes + place_of(v, tile.panel_bytes));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      float x_r = 0.0F;  // or a pair of numbers in bf16
+      std::memcpy(&x_r, tile.x + r * tile.x_stride + step * std::int64_t{sizeof x_r}, sizeof x_r);
 #pragma GCC unroll 8
-      for (std::int64_t r = 0; r < rows; ++r) {
-        float x_r = 0.0F;  // or a pair of numbers in bf16
-        std::memcpy(&x_r, tile.x + r * tile.x_stride + step * std::int64_t{sizeof x_r}, sizeof x_r);
-#pragma GCC unroll 8
-        for (std::int64_t v = 0; v < vectors; ++v) sum[r][v] = add_product(sum[r][v], _mm512_set1_ps(x_r), W[v], T{});
-      }
+      for (std::int64_t v = 0; v < vectors; ++v) sum[r][v] = add_product(sum[r][v], _mm512_set1_ps(x_r), W[v], T{});
     }
   }
-#pragma GCC unroll 8
-  for (std::int64_t r = 0; r < rows; ++r)
-#pragma GCC unroll 8
-    for (std::int64_t v = 0; v < vectors; ++v) finish(tile, v, sum[r][v], tile.y + r * tile.y_stride);
+  if (tile.outputs >= vectors * lanes)
+    finish<true>(tile, sum);
+  else
+    finish<false>(tile, sum);
 }
 
 #undef QKV_FOR_VECTORS
@@ -127,11 +143,11 @@ QKV_FOR_VECTORS void multiply_tile(const Tile& tile) {
 /// Rows of a tile, so that sums, weights and one input have room in 32 registers.
 constexpr std::int64_t most_rows(std::int64_t vectors) { return vectors > panel_vectors ? 3 : 6; }
 
-template <typename T, std::int64_t vectors, std::size_t... rows>
+template <typename T, std::int64_t vectors, std::int64_t lines, std::size_t... rows>
 void multiply(const Tile& tile, std::int64_t count, std::index_sequence<rows...> /*from 0*/) {
   using Multiply = void (*)(const Tile&);
   static constexpr std::array<Multiply, sizeof...(rows)> by_rows{
-      multiply_tile<T, static_cast<std::int64_t>(rows) + 1, vectors>...};
+      multiply_tile<T, static_cast<std::int64_t>(rows) + 1, vectors, lines>...};
   by_rows.at(static_cast<std::size_t>(count - 1))(tile);
 }
 
@@ -158,8 +174,8 @@ void multiply_outputs(const Product<T>& product, std::int64_t first, bool more) 
       const Tile tile{.x = reinterpret_cast<const std::byte*>(product.x + row * W.in + i),
                       .x_stride = W.in * static_cast<std::int64_t>(sizeof(T)),
                       .W = block,
-                      .ahead = ahead + steps / groups * group * step_bytes,
-                      .interval = groups,
+                      .ahead = ahead + steps * group / groups * step_bytes,
+                      .rate = step_bytes * rate_one / groups,
                       .panel_bytes = W.panel_bytes,
                       .steps = steps,
                       .y = product.y + row * W.out + first,
@@ -167,7 +183,10 @@ void multiply_outputs(const Product<T>& product, std::int64_t first, bool more) 
                       .outputs = W.out - first,
                       .is_first = i == 0,
                       .bias = is_last && product.bias != nullptr ? product.bias + first : nullptr};
-      multiply<T, vectors>(tile, rows, std::make_index_sequence<widest>());
+      if (groups < panel_vectors)  // so few that each step must ask for more than a line
+        multiply<T, vectors, vectors>(tile, rows, std::make_index_sequence<widest>());
+      else
+        multiply<T, vectors, 1>(tile, rows, std::make_index_sequence<widest>());
       row += rows;
     }
   }
