@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -129,6 +131,41 @@ TEST_CASE("a text longer than one tile of queries equals the naive model", "[mod
     Session session(model, 1);
     const auto logits = copied(session.forward(ids, Rows::all));
     CHECK(largest_difference(logits, naive_logits(config, files, ids)) < tolerance);
+  }
+}
+
+TEST_CASE("many queries of a wide model equal the naive model, at once and in pieces", "[model]") {
+  auto config = tiny_config();
+  config.d_model = 256;
+  config.n_layers = 1;
+  config.n_ctx = 600;
+  make_rotary(config, 64, ops::RotaryLayout::halves);
+  config.attention.n_heads = 4;
+  config.attention.n_kv_heads = 2;
+  config.attention.head_dim = 64;
+  config.attention.scale = 0.125;
+  REQUIRE_FALSE(is_narrow(config));
+  const auto files = tiny_native(config, 9);
+  const auto model = loaded(files);
+  // More keys than one product in place may have, and tiles of which the last is not full.
+  const std::vector<std::vector<std::size_t>> texts{{query_tile}, {97}, {577}, {70, 1, 506}};
+  for (const auto& pieces : texts) {
+    const auto length = std::accumulate(pieces.begin(), pieces.end(), std::size_t{0});
+    CAPTURE(length, pieces.size());
+    const auto ids = random_ids(config, static_cast<std::int64_t>(length));
+    const auto expected = naive_logits(config, files, ids);
+    double largest = 1.0;
+    for (const auto logit : expected) largest = std::max(largest, std::abs(static_cast<double>(logit)));
+    for (const int threads : {1, 2}) {
+      Session session(model, threads);
+      std::vector<float> logits;
+      for (const auto size : pieces) {
+        const auto more = copied(
+            session.forward(std::span(ids).subspan(static_cast<std::size_t>(session.length()), size), Rows::all));
+        logits.insert(logits.end(), more.begin(), more.end());
+      }
+      CHECK(largest_difference(logits, expected) < tolerance * largest);
+    }
   }
 }
 

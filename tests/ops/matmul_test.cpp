@@ -2,6 +2,7 @@
 
 #include "qkv/ops/matmul.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -62,6 +63,51 @@ TEST_CASE("matmul_transposed equals the naive product, scaled, and stays inside 
     ops::matmul_transposed(a.fill(numbers).view(), b.fill(numbers).view(), 0.37F, c.view());
     CHECK(difference(p, a, b, true, static_cast<double>(0.37F), {}, c) < 1e-5);
     CHECK((a.guards_intact() && b.guards_intact() && c.guards_intact()));
+  }
+}
+
+TEST_CASE("a product may be scaled, and added to what is there", "[ops]") {
+  Numbers numbers(3);
+  for (const auto& p : products) {
+    CAPTURE(p.rows, p.inner, p.cols);
+    GuardedMatrix a(p.rows, p.inner, 3);
+    GuardedMatrix b(p.inner, p.cols, 5);
+    GuardedMatrix c(p.rows, p.cols, 2);
+    ops::matmul(a.fill(numbers).view(), b.fill(numbers).view(), c.view(), 0.37F);
+    CHECK(difference(p, a, b, false, static_cast<double>(0.37F), {}, c) < 1e-5);
+    const std::vector<float> before(static_cast<std::size_t>(p.cols), 0.25F);
+    for (std::int64_t r = 0; r < p.rows; ++r) std::copy(before.begin(), before.end(), c.view().row(r).begin());
+    ops::add_matmul(a.view(), b.view(), c.view());
+    CHECK(difference(p, a, b, false, 1.0, before, c) < 1e-5);
+    CHECK((a.guards_intact() && b.guards_intact() && c.guards_intact()));
+  }
+}
+
+TEST_CASE("products just below and above what BLAS does in place are the same", "[ops]") {
+  Numbers numbers(4);
+  for (const Product& p : {Product{32, 64, 488}, Product{32, 64, 489}, Product{32, 488, 64}, Product{32, 489, 64}}) {
+    CAPTURE(p.rows, p.inner, p.cols);
+    GuardedMatrix a(p.rows, p.inner, 3);
+    GuardedMatrix b(p.inner, p.cols, 5);
+    GuardedMatrix c(p.rows, p.cols, 2);
+    ops::matmul(a.fill(numbers).view(), b.fill(numbers).view(), c.view());
+    CHECK(difference(p, a, b, false, 1.0, {}, c) < 5e-5);
+    CHECK((a.guards_intact() && b.guards_intact() && c.guards_intact()));
+  }
+}
+
+TEST_CASE("transpose swaps rows and columns and stays inside its windows", "[ops]") {
+  Numbers numbers(5);
+  for (const auto& p : products) {
+    CAPTURE(p.rows, p.cols);
+    GuardedMatrix a(p.rows, p.cols, 3);
+    GuardedMatrix out(p.cols, p.rows, 2);
+    ops::transpose(a.fill(numbers).view(), out.view());
+    bool same = true;
+    for (std::int64_t r = 0; r < p.rows; ++r)
+      for (std::int64_t col = 0; col < p.cols; ++col) same = same && out.at(col, r) == a.at(r, col);
+    CHECK(same);
+    CHECK((a.guards_intact() && out.guards_intact()));
   }
 }
 

@@ -2,6 +2,10 @@
 
 #include <cblas.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -32,6 +36,18 @@ void multiply(float alpha, ConstMatrixView a, ConstMatrixView b, float beta, Mat
 
 void multiply_transposed(float alpha, ConstMatrixView a, ConstMatrixView b, float beta, MatrixView c) {
   multiply(CblasTrans, alpha, a, b, beta, c);
+}
+
+void transpose(ConstMatrixView a, MatrixView out) {
+  cblas_somatcopy(CblasRowMajor, CblasTrans, narrow(a.rows), narrow(a.cols), 1.0F, a.data, narrow(a.stride), out.data,
+                  narrow(out.stride));
+}
+
+/// OpenBLAS 0.3.16 and later, kernel/x86_64/sgemm_small_kernel_permit_skylakex.c: 100 x 100 x 100.
+std::int64_t largest_in_place() {
+  static constexpr std::array<std::string_view, 3> kernels{"SkylakeX", "Cooperlake", "SapphireRapids"};
+  static const bool has_kernel = std::find(kernels.begin(), kernels.end(), kernel()) != kernels.end();
+  return has_kernel ? 1'000'000 : 0;
 }
 
 int set_threads(int threads) {
