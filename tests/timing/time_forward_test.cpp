@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <functional>
 
 #include "qkv/ops/backends/blas.hpp"
 #include "qkv/ops/parallel.hpp"
@@ -28,6 +29,13 @@ TimingPlan small_plan() {
 }
 
 Model tiny() { return loaded(tiny_native()); }
+
+/// Whether it holds in one of a few tries: another process may hold this one up at any moment.
+bool holds_once(const std::function<bool()>& attempt) {
+  for (int i = 0; i < 10; ++i)
+    if (attempt()) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -62,20 +70,22 @@ TEST_CASE("the parts of an observed pass are the whole pass", "[timing]") {
   const auto model = tiny();
   Session session(model, 1);
   const auto ids = random_ids(model.config(), 6);
-  PartTimer timer;
-  const auto begin = PartTimer::Clock::now();
-  timer.start();
-  (void)session.forward(ids, Rows::last, &timer);
-  timer.stop();
-  const auto whole = std::chrono::duration<double>(PartTimer::Clock::now() - begin).count();
-  double sum = 0.0;
-  for (const auto part : all_parts) {
-    CAPTURE(name_of(part));
-    CHECK(timer.seconds()[part] > 0.0);
-    sum += timer.seconds()[part];
-  }
-  CHECK(sum <= whole);
-  CHECK(sum > 0.5 * whole);  // nothing but two looks at the clock is left
+  CHECK(holds_once([&] {
+    PartTimer timer;
+    const auto begin = PartTimer::Clock::now();
+    timer.start();
+    (void)session.forward(ids, Rows::last, &timer);
+    timer.stop();
+    const auto whole = std::chrono::duration<double>(PartTimer::Clock::now() - begin).count();
+    double sum = 0.0;
+    for (const auto part : all_parts) {
+      CAPTURE(name_of(part));
+      CHECK(timer.seconds()[part] > 0.0);
+      sum += timer.seconds()[part];
+    }
+    CHECK(sum <= whole);
+    return sum > 0.5 * whole;  // nothing but two looks at the clock is left
+  }));
 }
 
 TEST_CASE("time goes to the part that ends at a place", "[timing]") {
@@ -110,27 +120,29 @@ TEST_CASE("time goes to the part that ends at a place", "[timing]") {
 TEST_CASE("what threads that share heads took is divided among the parts as the sum of theirs", "[timing]") {
   const auto threads_before = ops::worker_count();
   ops::blas::set_threads(2);
-  PartTimer timer;
   const auto wait = [](int milliseconds) {
     const auto end = PartTimer::Clock::now() + std::chrono::milliseconds(milliseconds);
     while (PartTimer::Clock::now() < end) continue;
   };
-  const auto see = [&](Place place, int worker) { timer.observe({place, 0, 0, 0, {}, 0, worker}); };
-  timer.start();
-  see(Place::v, 0);
-  wait(20);
-  see(Place::scores, 0);
-  see(Place::scores, 1);
-  wait(20);
-  see(Place::weights, 1);
-  see(Place::head_out, 0);
-  timer.stop();
+  CHECK(holds_once([&] {
+    PartTimer timer;
+    const auto see = [&](Place place, int worker) { timer.observe({place, 0, 0, 0, {}, 0, worker}); };
+    timer.start();
+    see(Place::v, 0);
+    wait(20);
+    see(Place::scores, 0);
+    see(Place::scores, 1);
+    wait(20);
+    see(Place::weights, 1);
+    see(Place::head_out, 0);
+    timer.stop();
+    // 40 ms in all: scores took two threads 20 each, softmax one of them 20.
+    const auto& seconds = timer.seconds();
+    CHECK(seconds[Part::scores] + seconds[Part::softmax] > 0.039);
+    CHECK(seconds[Part::blend] == 0.0);
+    return seconds[Part::scores] / seconds[Part::softmax] == Approx(2.0).epsilon(0.5);
+  }));
   ops::blas::set_threads(threads_before);
-  // 40 ms in all: scores took two threads 20 each, softmax one of them 20.
-  const auto& seconds = timer.seconds();
-  CHECK(seconds[Part::scores] + seconds[Part::softmax] > 0.039);
-  CHECK(seconds[Part::scores] / seconds[Part::softmax] == Approx(2.0).epsilon(0.5));
-  CHECK(seconds[Part::blend] == 0.0);
 }
 
 TEST_CASE("logits that are not finite end the timing", "[timing]") {
