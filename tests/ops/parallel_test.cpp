@@ -43,6 +43,18 @@ TEST_CASE("work is shared out once an item, among workers that are there", "[ops
   }
 }
 
+TEST_CASE("as many items as workers are each done by its own", "[ops]") {
+  for (const int threads : {1, 2, 3}) {
+    const Threads set(threads);
+    for (int times = 0; times < 20; ++times) {
+      std::vector<int> by(static_cast<std::size_t>(threads), -1);
+      ops::share_out(threads, ops::Workers::all,
+                     [&](std::int64_t item, int worker) { by[static_cast<std::size_t>(item)] = worker; });
+      for (int i = 0; i < threads; ++i) CHECK(by[static_cast<std::size_t>(i)] == i);
+    }
+  }
+}
+
 TEST_CASE("one worker takes its items in order", "[ops]") {
   const Threads set(2);
   std::vector<std::int64_t> items;

@@ -35,6 +35,8 @@ void run(std::int64_t count, Workers workers, const void* work, Call call) {
     };
     if (workers == Workers::one) {
       for (std::int64_t item = 0; worker == 0 && item < count && !thrown; ++item) do_item(item);
+    } else if (count == omp_get_num_threads()) {
+      do_item(worker);
     } else {
 #pragma omp for schedule(dynamic, 1)
       for (std::int64_t item = 0; item < count; ++item) do_item(item);

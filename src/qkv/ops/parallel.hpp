@@ -17,9 +17,10 @@ using Call = void (*)(const void* work, std::int64_t item, int worker);
 void run(std::int64_t count, Workers workers, const void* work, Call call);
 }  // namespace parallel
 
-/// Calls work(item, worker) once for each item below `count`, by whichever thread is free; 0 <= worker <
-/// worker_count(). With Workers::one the calling thread does all of it, in order. Either way a product of BLAS within
-/// takes one thread, and so the same bits. What `work` throws is thrown here.
+/// Calls work(item, worker) once for each item below `count`, by whichever thread is free, or, where there are as many
+/// items as threads, each by its own, which may find in its cache what it left there; 0 <= worker < worker_count().
+/// With Workers::one the calling thread does all of it, in order. Either way a product of BLAS within takes one thread,
+/// and so the same bits. What `work` throws is thrown here.
 template <typename Work>
 void share_out(std::int64_t count, Workers workers, const Work& work) {
   parallel::run(count, workers, &work, [](const void* context, std::int64_t item, int worker) {

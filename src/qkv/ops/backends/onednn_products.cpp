@@ -97,7 +97,8 @@ memory::desc Products::y_desc(std::int64_t rows) const {
 memory::desc Products::bias_desc() const { return {{1, shape_.out}, Type::f32, memory::format_tag::ab}; }
 
 bool Products::is_for_panels(std::int64_t rows) const {
-  if (!panel_bytes_ || rows > few_rows) return false;
+  const std::int64_t threads = omp_get_max_threads();
+  if (!panel_bytes_ || rows > (shares_rows(rows, threads) ? few_rows * threads : few_rows)) return false;
   const bool in_pairs = shape_.type == Type::f32 || shape_.in % 2 == 0;
   return rows == 1 || (piece_ && in_pairs);
 }

@@ -211,6 +211,16 @@ void multiply_units(const Product<T>& product, std::int64_t unit, std::int64_t e
   }
 }
 
+/// Some rows of a product.
+template <typename T>
+Product<T> rows_of(Product<T> product, std::int64_t first, std::int64_t count) {
+  product.x += first * product.W.in;
+  product.y += first * product.W.out;
+  product.rows = count;
+  return product;
+}
+
+/// Of few rows each thread makes some outputs, and reads only their weights.
 template <typename T>
 void share_out(const Product<T>& product) {
   const auto units = (product.W.out + unit_outputs - 1) / unit_outputs;
@@ -218,7 +228,16 @@ void share_out(const Product<T>& product) {
   {
     const std::int64_t worker = omp_get_thread_num();
     const std::int64_t workers = omp_get_num_threads();
-    multiply_units(product, units * worker / workers, units * (worker + 1) / workers);
+    const auto share = [&](std::int64_t all) {
+      return std::pair(all * worker / workers, all * (worker + 1) / workers);
+    };
+    if (shares_rows(product.rows, workers)) {
+      const auto [first, end] = share(product.rows);
+      multiply_units(rows_of(product, first, end - first), 0, units);
+    } else {
+      const auto [first, end] = share(units);
+      multiply_units(product, first, end);
+    }
   }
 }
 
@@ -243,6 +262,11 @@ void share_out(const Product<T>& /*product*/) {
 bool has_panel_product(Precision) { return false; }
 
 #endif
+
+bool shares_rows(std::int64_t rows, std::int64_t threads) {
+  constexpr std::int64_t enough = 32;
+  return threads > 1 && rows >= enough * threads * threads;
+}
 
 void multiply_panels(const float* x, std::int64_t rows, const Panels& W, const float* bias, std::int64_t piece,
                      float* y) {
