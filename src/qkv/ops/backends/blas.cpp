@@ -43,7 +43,8 @@ void transpose(ConstMatrixView a, MatrixView out) {
                   narrow(out.stride));
 }
 
-/// OpenBLAS 0.3.16 and later, kernel/x86_64/sgemm_small_kernel_permit_skylakex.c: 100 x 100 x 100.
+/// As in OpenBLAS 0.3.21, kernel/x86_64/sgemm_small_kernel_permit_skylakex.c: 100 x 100 x 100. Where a version has it
+/// not, results are the same and only come later.
 std::int64_t largest_in_place() {
   static constexpr std::array<std::string_view, 3> kernels{"SkylakeX", "Cooperlake", "SapphireRapids"};
   static const bool has_kernel = std::find(kernels.begin(), kernels.end(), kernel()) != kernels.end();

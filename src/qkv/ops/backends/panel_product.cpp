@@ -45,7 +45,7 @@ constexpr std::int64_t unit_outputs = unit_vectors * lanes;
 /// than 4096, and than 0.
 constexpr std::int64_t ahead_bytes = 1024;
 
-/// A rate of one byte in a step.
+/// Rates are counted in parts of a byte: this one is a byte in a step.
 constexpr std::int64_t rate_one = 256;
 
 /// Inputs that one step takes.
