@@ -47,24 +47,24 @@ void for_runs_of_keys(std::int64_t keys, std::int64_t queries, std::int64_t head
 
 /// table = scale q kT
 void multiply_by_keys(const Slices& slices, float scale) {
-  const auto& [q, k, transposed, v, table, out] = slices;
-  if (!transposed) return ops::matmul_transposed(q, k, scale, table);
-  for_runs_of_keys(table.cols, q.rows, q.cols, [&](std::int64_t first, std::int64_t count) {
-    ops::matmul(q, k.columns(first, count), table.columns(first, count), scale);
+  const auto& q = slices.q;
+  if (!slices.transposed) return ops::matmul_transposed(q, slices.k, scale, slices.table);
+  for_runs_of_keys(slices.table.cols, q.rows, q.cols, [&](std::int64_t first, std::int64_t count) {
+    ops::matmul(q, slices.k.columns(first, count), slices.table.columns(first, count), scale);
   });
 }
 
 /// out = table v
 void blend_values(const Slices& slices) {
-  const auto& [q, k, transposed, v, table, out] = slices;
-  if (!transposed) return ops::matmul(table, v, out);
-  for_runs_of_keys(table.cols, q.rows, q.cols, [&](std::int64_t first, std::int64_t count) {
-    const auto weights = table.columns(first, count);
-    const auto values = v.rows_window(first, count);
+  const auto& q = slices.q;
+  if (!slices.transposed) return ops::matmul(slices.table, slices.v, slices.out);
+  for_runs_of_keys(slices.table.cols, q.rows, q.cols, [&](std::int64_t first, std::int64_t count) {
+    const auto weights = slices.table.columns(first, count);
+    const auto values = slices.v.rows_window(first, count);
     if (first == 0)
-      ops::matmul(weights, values, out);
+      ops::matmul(weights, values, slices.out);
     else
-      ops::add_matmul(weights, values, out);
+      ops::add_matmul(weights, values, slices.out);
   });
 }
 
